@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import gcd, lcm
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -63,8 +63,39 @@ class Combination:
         return x if slope is None else n.fma(share, slope, x)
 
 
+class _Tableau:
+    """A method with a table of nodes, coefficients and weights."""
+
+    kind: ClassVar[str]
+    table: str
+
+    @cached_property
+    def _lines(self) -> list[tuple[Fraction | None, Row]]:
+        """Node (or None) and row behind the bar, for each line of the table."""
+        lines = []
+        for text in filter(str.strip, self.table.splitlines()):
+            node, bar, row = text.partition("|")
+            if not bar or len(fractions(node)) > 1:
+                self._refuse("the table", text.strip(), "one node, or none, before a bar: 1/2 | 1/2")
+            lines.append((next(iter(fractions(node)), None), fractions(row)))
+        if len(lines) < 2:
+            self._refuse("the table", f"{len(lines)} lines", "a line for each stage, then a line of weights")
+        *stages, (last, weights) = lines
+        for k, (node, row) in enumerate(stages):
+            if node is None or len(row) != k:
+                expected = f"a node and {k} coefficients of earlier stages"
+                self._refuse(f"stage {k + 1}", f"{len(row)} coefficients", expected)
+        if last is not None or len(weights) != len(stages):
+            got = f"{len(weights)} weights of {len(stages)} stages"
+            self._refuse("the last line", got, "no node, and one weight for each stage")
+        return lines
+
+    def _refuse(self, where: str, got: str, expected: str) -> NoReturn:
+        raise LinkworkError(f"this is not a table of {self.kind} method", where=where, got=got, expected=expected)
+
+
 @dataclass(frozen=True)
-class RungeKutta:
+class RungeKutta(_Tableau):
     """Explicit Runge-Kutta method by its Butcher tableau.
 
     Args:
@@ -83,6 +114,7 @@ class RungeKutta:
     """
 
     table: str
+    kind = "an explicit Runge-Kutta"
     history = 0
 
     def __post_init__(self):
@@ -91,16 +123,6 @@ class RungeKutta:
                 self._refuse(f"stage {k + 1}", f"coefficients that add up to {sum(row)}", f"their node, {node}")
         if abs(sum(self.weights) - 1) > ROUNDING:
             self._refuse("the weights", f"a sum of {sum(self.weights)}", "1")
-
-    @cached_property
-    def _lines(self) -> list[tuple[Fraction | None, Row]]:
-        return _lines(self.table, self._refuse)
-
-    @staticmethod
-    def _refuse(where: str, got: str, expected: str) -> NoReturn:
-        raise LinkworkError(
-            "this is not a table of an explicit Runge-Kutta method", where=where, got=got, expected=expected
-        )
 
     @property
     def nodes(self) -> Row:
@@ -228,7 +250,7 @@ class OwnStep:
 
 
 @dataclass(frozen=True)
-class Rosenbrock:
+class Rosenbrock(_Tableau):
     """Rosenbrock method, linearly implicit, for x' = f(x) with J = df/dx.
 
     It has the form without products with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
@@ -255,6 +277,7 @@ class Rosenbrock:
     gamma: str
     table: str
     further: str
+    kind = "a Rosenbrock"
     history = 0
 
     def __post_init__(self):
@@ -268,16 +291,8 @@ class Rosenbrock:
             self._refuse("the weights", f"a step of {self.m @ self.passed:.15g}", "1")
 
     @cached_property
-    def _lines(self) -> list[tuple[Fraction | None, Row]]:
-        return _lines(self.table, self._refuse)
-
-    @cached_property
     def _further(self) -> list[Row]:
         return [fractions(line) for line in filter(str.strip, self.further.splitlines())]
-
-    @staticmethod
-    def _refuse(where: str, got: str, expected: str) -> NoReturn:
-        raise LinkworkError("this is not a table of a Rosenbrock method", where=where, got=got, expected=expected)
 
     @cached_property
     def g(self) -> float:
@@ -329,26 +344,6 @@ class Rosenbrock:
         for k, (a, c) in enumerate(zip(self.A, self.C, strict=True)):
             u[k] = (z * (1 + np.tensordot(a, u, 1)) + np.tensordot(c, u, 1)) / (1 / self.g - z)
         return np.abs(1 + np.tensordot(self.m, u, 1))
-
-
-def _lines(table: str, refuse: Callable[[str, str, str], NoReturn]) -> list[tuple[Fraction | None, Row]]:
-    """Return the node (or None) and the row behind the bar, for each line of a table."""
-    lines = []
-    for text in filter(str.strip, table.splitlines()):
-        node, bar, row = text.partition("|")
-        if not bar or len(fractions(node)) > 1:
-            refuse("the table", text.strip(), "one node, or none, before a bar: 1/2 | 1/2")
-        lines.append((next(iter(fractions(node)), None), fractions(row)))
-    if len(lines) < 2:
-        refuse("the table", f"{len(lines)} lines", "a line for each stage, then a line of weights")
-    *stages, (last, weights) = lines
-    for k, (node, row) in enumerate(stages):
-        if node is None or len(row) != k:
-            refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node and {k} coefficients of earlier stages")
-    if last is not None or len(weights) != len(stages):
-        got = f"{len(weights)} weights of {len(stages)} stages"
-        refuse("the last line", got, "no node, and one weight for each stage")
-    return lines
 
 
 def _triangle(rows: Sequence[Row]) -> np.ndarray:

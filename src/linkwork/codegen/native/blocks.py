@@ -35,11 +35,9 @@ def emit_blocks(f: Function, sizes: Mapping[str, int], word: str = "null"):
         return
     rounded = {name: -(-size // LINE) * LINE for name, size in sizes.items()}
     f.do(f"%memory = call ptr {_entry(f, MALLOC)}(i64 {sum(rounded.values()) + LINE})")
-    f.do(f"br i1 {f.let('icmp eq ptr %memory, null')}, label %failed, label %ready")
-    f.label("failed")
+    f.when(f.let("icmp eq ptr %memory, null"), "failed", "ready")
     if word != "null":
-        f.do(f"br i1 {f.let(f'icmp eq ptr {word}, null')}, label %exception, label %tell")
-        f.label("tell")
+        f.unless(f.let(f"icmp eq ptr {word}, null"), "tell", "exception")
         f.let(f"atomicrmw or ptr {word}, i64 {SHORT} seq_cst")
         f.do("ret void")
         f.label("exception")
@@ -78,4 +76,4 @@ def connect(engine: Any):
 def _entry(f: Function, number: int) -> str:
     if f.module.once("memory"):
         f.module.functions.append(f"@memory = dso_local global [{len(PYTHON_FUNCTIONS)} x ptr] zeroinitializer")
-    return f.let(f"load ptr, ptr {f.at('@memory', 8 * number)}")
+    return f.word("@memory", number, "ptr")

@@ -81,26 +81,22 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
         f.do(f"%scalars = alloca [{len(ports)} x {m.real}]")
         f.do("store ptr null, ptr %given")
         _require(f, f"icmp eq i64 %count, {len(program.inputs)}", "other")
-        f.do(f"br i1 {f.let('icmp eq ptr %names, null')}, label %plain, label %named")
-        f.label("named")
+        f.unless(f.let("icmp eq ptr %names, null"), "named", "plain")
         _read_keywords(f, len(program.inputs))
-        f.do("br label %plain")
-        f.label("plain")
-        arrays = [_load(f, "ptr", "%arguments", 8 * k) for k in range(len(program.inputs))]
+        f.start("plain")
+        arrays = [f.load("ptr", "%arguments", 8 * k) for k in range(len(program.inputs))]
         for k, (array, port) in enumerate(zip(arrays, program.inputs, strict=True)):
             _require(f, _fits(array, port, _shape(f, f"in{k}", port), READABLE), "other")
         shapes = [_shape(f, f"out{k}", port) for k, port in enumerate(ports)]
         out = f.let("load ptr, ptr %given")
         fresh = f.let(f"icmp eq ptr {out}, null")
-        f.do(f"br i1 {fresh}, label %fresh, label %reused")
-        f.label("reused")
+        f.unless(fresh, "reused", "fresh")
         _take_arrays(f, ports, shapes, out)
         f.do("br label %compute")
         f.label("fresh")
         # Creating the arrays may collect garbage and so call this function again: no block may be in use before.
         _make_arrays(f, ports, shapes)
-        f.do("br label %compute")
-        f.label("compute")  # all inputs are read before anything is written, so ``out`` may overlap them
+        f.start("compute")  # all inputs are read before anything is written, so ``out`` may overlap them
         row = 0
         for array, port in zip(arrays, program.inputs, strict=True):
             _spread(f, array, port, row)
@@ -108,15 +104,13 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
         for name, finished in zip(kernel.functions, kernel.finished, strict=True):
             f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
             for k, tiles in finished.items():
-                _collect(f, _load(f, "ptr", "%places", 8 * k), ports[k], tiles)
-        f.do(f"br i1 {fresh}, label %finish, label %retain")
-        f.label("retain")
+                _collect(f, f.load("ptr", "%places", 8 * k), ports[k], tiles)
+        f.unless(fresh, "retain", "finish")
         f.do(f"call void {_entry(f, 'retain')}(ptr {out})")
         f.do("br label %return")
         f.label("finish")
         _make_scalars(f, ports)
-        f.do("br label %return")
-        f.label("return")
+        f.start("return")
         f.do(f"ret ptr {f.let('load ptr, ptr %answer')}")
         _give_up(f, ports)
         f.label("other")
@@ -127,7 +121,7 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
 def _read_keywords(f: Function, positional: int):
     """Store ``out``; ignore ``threads="auto"``, which has no effect on one state; use the fallback for all others."""
     values = f.at("%arguments", 8 * positional)
-    with f.counted("keyword", _load(f, "i64", "%names", LENGTH)) as k:
+    with f.counted("keyword", f.load("i64", "%names", LENGTH)) as k:
         offset = f.let(f"mul i64 {k}, 8")
         name, value = (f.let(f"load ptr, ptr {f.at(start, offset)}") for start in (f.at("%names", ITEMS), values))
         is_out, is_threads, is_auto = (
@@ -149,7 +143,7 @@ def _shape(f: Function, name: str, port: Port) -> str:
 def _spread(f: Function, array: str, port: Port, row: int):
     """Copy the scalars of one state to rows of the input block, in all lanes."""
     if port.size:
-        m, data, rows = f.module, _load(f, "ptr", array, DATA), f.at("%in", row * f.module.row)
+        m, data, rows = f.module, f.load("ptr", array, DATA), f.at("%in", row * f.module.row)
         with f.counted("spread", port.size) as k:
             scalar = f.let(f"load {m.real}, ptr {f.at(data, f.let(f'mul i64 {k}, {m.item}'))}")
             f.store_row(f.splat(scalar), f.at(rows, f.let(f"mul i64 {k}, {m.row}")), 0)
@@ -172,7 +166,7 @@ def _collect(f: Function, data: str, port: Port, tiles: Sequence[Tile]):
     table = tile_table(m, tiles)
     with f.counted("collect", len(tiles)) as k:
         tile = f.at(table, f.let(f"mul i64 {k}, 16"))
-        column, row = (_load(f, "i64", tile, 8 * j) for j in range(2))
+        column, row = (f.load("i64", tile, 8 * j) for j in range(2))
         move(f.let(f"mul i64 {column}, {m.item}"), f.let(f"mul i64 {row}, {m.row}"))
 
 
@@ -183,33 +177,29 @@ def _fits(array: str, port: Port, shape: str, flags: int) -> str:
 def _emit_fits(m: Module):
     """Add ``@fits``, which checks that an object is an array (not a subclass) of this shape, dtype and flags."""
     with Function(m, "define internal i1 @fits(ptr %array, i32 %rank, ptr %shape, i32 %flags) noinline nounwind") as f:
-        _require(f, f"icmp eq ptr {_load(f, 'ptr', '%array', TYPE)}, {_entry(f, 'ndarray')}", "no")
-        plain = f.let(f"and i32 {_load(f, 'i32', '%array', FLAGS)}, {f.let(f'or i32 %flags, {WARNING}')}")
-        dtype = _load(f, "ptr", "%array", DTYPE)
-        order = f.let(f"zext i8 {_load(f, 'i8', dtype, BYTE_ORDER)} to i32")
+        _require(f, f"icmp eq ptr {f.load('ptr', '%array', TYPE)}, {_entry(f, 'ndarray')}", "no")
+        plain = f.let(f"and i32 {f.load('i32', '%array', FLAGS)}, {f.let(f'or i32 %flags, {WARNING}')}")
+        dtype = f.load("ptr", "%array", DTYPE)
+        order = f.let(f"zext i8 {f.load('i8', dtype, BYTE_ORDER)} to i32")
         is_and_should_be = (
-            (_load(f, "i32", "%array", RANK), "%rank"),
+            (f.load("i32", "%array", RANK), "%rank"),
             (plain, "%flags"),
-            (_load(f, "i32", dtype, NUMBER), np.dtype(m.dtype).num),
+            (f.load("i32", dtype, NUMBER), np.dtype(m.dtype).num),
             (order, ord("=")),
         )
         wrong = "0"  # one branch for all takes less time to compile
         for value, expected in is_and_should_be:
             wrong = f.let(f"or i32 {wrong}, {f.let(f'xor i32 {value}, {expected}')}")
         _require(f, f"icmp eq i32 {wrong}, 0", "no")
-        shape = _load(f, "ptr", "%array", SHAPE)
-        f.do("br label %start")
-        f.label("start")
-        f.do("br label %loop")
-        f.label("loop")
+        shape = f.load("ptr", "%array", SHAPE)
+        f.start("start")
+        f.start("loop")
         f.do("%d = phi i32 [%rank, %start], [%next, %same]")
-        f.do(f"br i1 {f.let('icmp eq i32 %d, 0')}, label %yes, label %size")
-        f.label("size")
+        f.unless(f.let("icmp eq i32 %d, 0"), "size", "yes")
         f.do("%next = sub i32 %d, 1")
         pair = [f.let(f"getelementptr i64, ptr {place}, i32 %next") for place in (shape, "%shape")]
         is_, should_be = (f.let(f"load i64, ptr {place}") for place in pair)
-        f.do(f"br i1 {f.let(f'icmp eq i64 {is_}, {should_be}')}, label %same, label %no")
-        f.label("same")
+        f.when(f.let(f"icmp eq i64 {is_}, {should_be}"), "same", "no")
         f.do("br label %loop")
         f.label("yes")
         f.do("ret i1 true")
@@ -221,13 +211,13 @@ def _take_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str], out:
     """Write the results into ``out``, an array or a tuple of arrays, if these fit and do not overlap."""
     arrays = [out]
     if len(ports) != 1:
-        _require(f, f"icmp eq ptr {_load(f, 'ptr', out, TYPE)}, {_entry(f, 'tuple')}", "other")
-        _require(f, f"icmp eq i64 {_load(f, 'i64', out, LENGTH)}, {len(ports)}", "other")
-        arrays = [_load(f, "ptr", out, ITEMS + 8 * k) for k in range(len(ports))]
+        _require(f, f"icmp eq ptr {f.load('ptr', out, TYPE)}, {_entry(f, 'tuple')}", "other")
+        _require(f, f"icmp eq i64 {f.load('i64', out, LENGTH)}, {len(ports)}", "other")
+        arrays = [f.load("ptr", out, ITEMS + 8 * k) for k in range(len(ports))]
     ranges: list[tuple[str, str]] = []
     for k, (array, port, shape) in enumerate(zip(arrays, ports, shapes, strict=True)):
         _require(f, _fits(array, port, shape, WRITABLE), "other")
-        start = _load(f, "ptr", array, DATA)
+        start = f.load("ptr", array, DATA)
         end = f.at(start, port.size * f.module.item)
         for other_start, other_end in ranges:
             before, after = f.let(f"icmp ule ptr {end}, {other_start}"), f.let(f"icmp ule ptr {other_end}, {start}")
@@ -250,7 +240,7 @@ def _make_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str]):
             rest = f"i32 {np.dtype(f.module.dtype).num}, ptr null, ptr null, i32 0, i32 0, ptr null"
             array = f.let(f"call ptr {_entry(f, 'new_array')}({kind}, {rest})")
             _put(f, ports, k, array)
-            place = _load(f, "ptr", array, DATA)
+            place = f.load("ptr", array, DATA)
         f.do(f"store ptr {place}, ptr {f.at('%places', 8 * k)}")
 
 
@@ -284,16 +274,11 @@ def _give_up(f: Function, ports: Sequence[Port]):
 def _require(f: Function, condition: str, otherwise: str):
     """Continue if ``condition`` holds, else jump to the label ``otherwise``."""
     holds = f.let(condition)
-    f.do(f"br i1 {holds}, label %after.{holds[1:]}, label %{otherwise}")
-    f.label(f"after.{holds[1:]}")
-
-
-def _load(f: Function, kind: str, place: str, offset: int) -> str:
-    return f.let(f"load {kind}, ptr {f.at(place, offset)}")
+    f.when(holds, f"after.{holds[1:]}", otherwise)
 
 
 def _entry(f: Function, name: str) -> str:
-    return _load(f, "ptr", "@context", 8 * ENTRIES.index(name))
+    return f.load("ptr", "@context", 8 * ENTRIES.index(name))
 
 
 # Making builtins ------------------------------------------------------------------------------------------------------

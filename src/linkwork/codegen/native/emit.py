@@ -112,6 +112,21 @@ class Function:
     def label(self, name: str):
         self.lines.append(f"{name}:")
 
+    def start(self, name: str):
+        """Continue at a new label."""
+        self.do(f"br label %{name}")
+        self.label(name)
+
+    def when(self, condition: str, name: str, otherwise: str):
+        """Continue at a new label if a condition holds, else jump to another."""
+        self.do(f"br i1 {condition}, label %{name}, label %{otherwise}")
+        self.label(name)
+
+    def unless(self, condition: str, name: str, otherwise: str):
+        """Continue at a new label if a condition does not hold, else jump to another."""
+        self.do(f"br i1 {condition}, label %{otherwise}, label %{name}")
+        self.label(name)
+
     @contextmanager
     def counted(self, name: str, count: str | int, step: int = 1) -> Iterator[str]:
         """Write ``for name in range(0, count, step)``, with labels that begin with ``name`` and a number."""
@@ -121,11 +136,9 @@ class Function:
             self.do(line)
             self.label(line.split("%")[1])
         self.do(f"%{name} = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.next]")
-        self.do(f"br i1 {self.let(f'icmp slt i64 %{name}, {count}')}, label %{name}.body, label %{name}.end")
-        self.label(f"{name}.body")
+        self.when(self.let(f"icmp slt i64 %{name}, {count}"), f"{name}.body", f"{name}.end")
         yield f"%{name}"
-        self.do(f"br label %{name}.next")
-        self.label(f"{name}.next")
+        self.start(f"{name}.next")
         self.do(f"%{name}.after = add i64 %{name}, {step}")
         self.do(f"br label %{name}.head")
         self.label(f"{name}.end")
@@ -135,6 +148,14 @@ class Function:
     def at(self, base: str, offset: str | int) -> str:
         """Return the address ``base`` plus ``offset`` bytes."""
         return self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    def load(self, kind: str, base: str, offset: int) -> str:
+        """Load a scalar ``offset`` bytes after ``base``."""
+        return self.let(f"load {kind}, ptr {self.at(base, offset)}")
+
+    def word(self, base: str, number: int, kind: str = "i64") -> str:
+        """Load word ``number`` of 8 bytes after ``base``."""
+        return self.load(kind, base, 8 * number)
 
     def load_row(self, base: str, row: int) -> str:
         """Load vector number ``row`` of the block at ``base``."""

@@ -75,9 +75,8 @@ class _Writer:
         blocks = {name: self.kernel.together * size for name, size in self.kernel.blocks.items()}
         blocks |= {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
         emit_blocks(f, blocks, "%data")
-        count = _word(f, "%dimensions", 0)
-        f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
-        f.label("some")
+        count = f.word("%dimensions", 0)
+        f.when(f.let(f"icmp sgt i64 {count}, 0"), "some", "end")
         arguments = list(self._arguments())
         self.inputs, self.outputs = ([a for a in arguments if a.output == side] for side in (False, True))
         full = f.let(f"and i64 {count}, {-m.lanes * self.kernel.together}")
@@ -86,23 +85,18 @@ class _Writer:
             dense = f.let(f"icmp eq i64 {a.step}, {a.port.size * m.item}")
             flat = f.let(f"icmp eq ptr {a.offsets}, @flat")
             plain = f.let(f"and i1 {plain}, {f.let(f'and i1 {flat}, {dense}')}")
-        f.do("br label %choose")
-        f.label("choose")
-        f.do(f"br i1 {plain}, label %plain, label %rest")
-        f.label("plain")
+        f.start("choose")
+        f.when(plain, "plain", "rest")
         self._plain(full)
         f.label("rest")
         f.do(f"%first = phi i64 [0, %choose], [{full}, %plain.end]")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %first, {count}')}, label %block, label %end")
-        f.label("block")
+        f.when(f.let(f"icmp slt i64 %first, {count}"), "block", "end")
         f.do("%start = phi i64 [%first, %rest], [%next, %done]")
         states = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {count}, %start')}, i64 {m.lanes})")
         self._block("%start", f.let(f"sub i64 {states}, 1"))
-        f.do("br label %done")
-        f.label("done")
+        f.start("done")
         f.do(f"%next = add i64 %start, {m.lanes}")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %next, {count}')}, label %block, label %end")
-        f.label("end")
+        f.unless(f.let(f"icmp slt i64 %next, {count}"), "end", "block")
         emit_free(f, blocks)
         f.do("ret void")
 
@@ -112,9 +106,9 @@ class _Writer:
         """Yield the arguments, and pack the inputs that are the same for all states."""
         f, stride, row = self.f, len(self.ports), 0
         for k, (port, number, output) in enumerate(self.ports):
-            base = f.let(f"load ptr, ptr {f.at('%args', 8 * k)}")
-            step = _word(f, "%steps", k)
-            strides = [_word(f, "%steps", stride + d) for d in range(len(port.shape))]
+            base = f.word("%args", k, "ptr")
+            step = f.word("%steps", k)
+            strides = [f.word("%steps", stride + d) for d in range(len(port.shape))]
             stride += len(port.shape)
             label = f"argument{k}"
             plan = _plan(f, port, step, strides, f"%offsets{k}", label)
@@ -128,8 +122,7 @@ class _Writer:
         f.do(f"br i1 {same}, label %{label}, label %{label}.end")
         f.label(label)
         self._move(argument, argument.base, self.m.lanes - 1, _tiles(self.m, argument))
-        f.do(f"br label %{label}.end")
-        f.label(f"{label}.end")
+        f.start(f"{label}.end")
         return replace(argument, way=f.let(f"select i1 {same}, i64 {NOT_AGAIN}, i64 {argument.way}"))
 
     # One block of any arrays
@@ -141,8 +134,7 @@ class _Writer:
             f.do(f"br i1 {f.let(f'icmp eq i64 {a.way}, {NOT_AGAIN}')}, label %{label}.end, label %{label}")
             f.label(label)
             self._move(a, self._at(a, start), last, _tiles(self.m, a))
-            f.do(f"br label %{label}.end")
-            f.label(f"{label}.end")
+            f.start(f"{label}.end")
         for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
             f.do(f"call void @{function}(ptr %in, ptr %out, ptr %scratch)")
             for a in self.outputs:
@@ -168,10 +160,8 @@ class _Writer:
         """
         f, together = self.f, range(self.kernel.together)
         self._pack("0")
-        f.do("br label %plain.enter")
-        f.label("plain.enter")
-        f.do("br label %plain.body")
-        f.label("plain.body")
+        f.start("plain.enter")
+        f.start("plain.body")
         f.do("%here = phi i64 [0, %plain.enter], [%ahead, %plain.next]")
         f.do(f"%ahead = add i64 %here, {len(together) * self.m.lanes}")
         for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
@@ -179,19 +169,15 @@ class _Writer:
                 places = ", ".join(f"ptr {self._place(name, number)}" for name in self.kernel.blocks)
                 f.do(f"call void @{function}({places})")
             if function == self.kernel.functions[-1]:
-                f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %more, label %packed")
-                f.label("more")
+                f.when(f.let(f"icmp slt i64 %ahead, {full}"), "more", "packed")
                 self._pack("%ahead")
-                f.do("br label %packed")
-                f.label("packed")
+                f.start("packed")
             for a in self.outputs:
                 if tiles := finished.get(a.number):
                     for number in together:
                         self._move_plain(a, "%here", number, tiles)
-        f.do("br label %plain.next")
-        f.label("plain.next")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %plain.body, label %plain.end")
-        f.label("plain.end")
+        f.start("plain.next")
+        f.unless(f.let(f"icmp slt i64 %ahead, {full}"), "plain.end", "plain.body")
         f.do("br label %rest")
 
     def _pack(self, state: str):
@@ -232,10 +218,6 @@ def _tiles(m: Module, a: Argument) -> list[Tile]:
     return [Tile(column, a.row + column) for column in columns(m, a.port.size)]
 
 
-def _word(f: Function, base: str, index: int) -> str:
-    return f.let(f"load i64, ptr {f.at(base, 8 * index)}")
-
-
 def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, label: str) -> tuple[str, str]:
     """Return a pointer to the byte offsets of the scalars of one state, and the way to pack them."""
     m = f.module
@@ -244,10 +226,8 @@ def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, la
         if size > 1:  # the stride of a dimension of size 1 means nothing
             fits = f.let(f"icmp eq i64 {strides[d]}, {prod(port.shape[d + 1 :]) * m.item}")
             contiguous = f.let(f"and i1 {contiguous}, {fits}")
-    f.do(f"br label %{label}.enter")
-    f.label(f"{label}.enter")
-    f.do(f"br i1 {contiguous}, label %{label}.end, label %{label}.fill")
-    f.label(f"{label}.fill")
+    f.start(f"{label}.enter")
+    f.unless(contiguous, f"{label}.fill", f"{label}.end")
     f.do(f"%{label}.k = phi i64 [0, %{label}.enter], [%{label}.next, %{label}.fill]")
     offset = "0"
     for d, size in enumerate(port.shape):
@@ -256,8 +236,7 @@ def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, la
         offset = f.let(f"add i64 {offset}, {f.let(f'mul i64 {index}, {strides[d]}')}")
     f.do(f"store i64 {offset}, ptr {f.let(f'getelementptr i64, ptr {table}, i64 %{label}.k')}")
     f.do(f"%{label}.next = add i64 %{label}.k, 1")
-    f.do(f"br i1 {f.let(f'icmp ult i64 %{label}.next, {port.size}')}, label %{label}.fill, label %{label}.end")
-    f.label(f"{label}.end")
+    f.unless(f.let(f"icmp ult i64 %{label}.next, {port.size}"), f"{label}.end", f"{label}.fill")
     offsets = f.let(f"phi ptr [@flat, %{label}.enter], [{table}, %{label}.fill]")
     side_by_side = f.let(f"icmp eq i64 {step}, {m.item}")
     way = f.let(f"select i1 {side_by_side}, i64 {VECTORS}, i64 {ELEMENTS}")

@@ -74,22 +74,19 @@ def sharing_text(target: Target) -> str:
 def _emit_pieces(m: Module):
     """Add ``@pieces(job)``, which takes pieces of the batch while there are any, and runs the loop on them."""
     with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
-        loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
-        arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
+        loop, args, steps = (f.word("%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
+        arguments, least, helpers, count = (f.word("%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
         moved, dimensions = f.let(f"alloca [{ARRAYS} x ptr]"), f.let("alloca i64")
         twice = f.let(f"shl i64 {f.let(f'add i64 {helpers}, 1')}, 1")
         shares = f.let(f"mul i64 {least}, {twice}")
         next_ = f.at("%job", 8 * NEXT)
-        f.do("br label %take")
-        f.label("take")  # half of each thread's share of the rest: large pieces first, small ones last
+        f.start("take")  # half of each thread's share of the rest: large pieces first, small ones last
         start = _seen(f, next_)
         left = f.let(f"sub i64 {count}, {start}")
-        _branch(f, f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
-        f.label("some")
+        f.when(f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
         times = _extreme(f, "smax", f.let(f"sdiv i64 {left}, {shares}"), 1)
         piece = _extreme(f, "smin", f.let(f"mul i64 {least}, {times}"), left)
-        _branch(f, _swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
-        f.label("taken")
+        f.when(_swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
         f.do(f"store i64 {piece}, ptr {dimensions}")
         with f.counted("argument", arguments) as k:
             base, step, place = (f.let(f"getelementptr i64, ptr {row}, i64 {k}") for row in (args, steps, moved))
@@ -111,42 +108,35 @@ def _emit_raise(m: Module):
         for name in NUMBERS:
             f.do(f"{name} = load volatile double, ptr @{name[1:]}")
         for k, operation in enumerate(RAISING):
-            _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 %flags, {1 << k}')}, 0"), f"after{k}", f"raise{k}")
-            f.label(f"raise{k}")
+            f.unless(f.let(f"icmp eq i64 {f.let(f'and i64 %flags, {1 << k}')}, 0"), f"raise{k}", f"after{k}")
             f.do(f"store volatile double {f.let(operation)}, ptr {result}")
-            f.do(f"br label %after{k}")
-            f.label(f"after{k}")
+            f.start(f"after{k}")
         f.do("ret void")
 
 
 def _emit_worker(m: Module):
     with Function(m, "define dso_local void @worker(ptr %worker) nounwind") as f:
         asleep = f.at("%worker", 8 * ASLEEP)
-        wake, done = (_word(f, "%worker", k, "ptr") for k in (WAKE, DONE))
-        acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
-        f.do("br label %free")
-        f.label("free")
+        wake, done = (f.word("%worker", k, "ptr") for k in (WAKE, DONE))
+        acquire, release, take_flags = (f.word("@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
+        f.start("free")
         offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take", _offered)
         f.label("tired")
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
-        _branch(f, f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "sleep", "rise")
-        f.label("rise")
-        _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # otherwise another thread is about to wake this worker
-        f.label("sleep")
+        f.unless(f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "rise", "sleep")
+        f.unless(_swap(f, asleep, 1, 0), "sleep", "free")  # otherwise another thread is about to wake this worker
         f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
         f.do("br label %free")
         f.label("take")
         working = f.let(f"add i64 {offer}, 1")
-        _branch(f, _swap(f, "%worker", offer, working), "work", "free")
-        f.label("work")
+        f.when(_swap(f, "%worker", offer, working), "work", "free")
         job = f.let(f"inttoptr i64 {offer} to ptr")
         call = f"call i32 {take_flags}()"
         f.do(call)
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # from here on the job may be freed
-        f.label("tell")
+        f.unless(_swap(f, "%worker", working, 0), "tell", "free")  # from here on the job may be freed
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
 
@@ -154,14 +144,13 @@ def _emit_worker(m: Module):
 def _emit_shared(m: Module):
     with Function(m, "define dso_local void @shared(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
         job = f.let(f"alloca [{JOB} x i64], align 64")
-        acquire, release = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE))
-        loop, arguments = _word(f, "%data", LOOP, "ptr"), _word(f, "%data", ARGUMENTS)
-        least, most, looks = (_word(f, "%data", k) for k in (PIECE, HELPERS, LOOKS))
-        count, alone, last = _word(f, "%dimensions", 0), _word(f, "%data", ALONE), _word(f, "%data", LONGER)
+        acquire, release = (f.word("@context", k, "ptr") for k in (ACQUIRE, RELEASE))
+        loop, arguments = f.word("%data", LOOP, "ptr"), f.word("%data", ARGUMENTS)
+        least, most, looks = (f.word("%data", k) for k in (PIECE, HELPERS, LOOKS))
+        count, alone, last = f.word("%dimensions", 0), f.word("%data", ALONE), f.word("%data", LONGER)
         pieces = f.let(f"sdiv i64 {f.let(f'sdiv i64 {count}, {least}')}, {PIECES}")
         helpers = _extreme(f, "smin", most, pieces)
-        _branch(f, f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
-        f.label("enough")
+        f.when(f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
         size = _extreme(
             f, "smin", f.let(f"sub i64 63, {f.let(f'call i64 @llvm.ctlz.i64(i64 {count}, i1 true)')}"), SIZES - 1
         )
@@ -169,8 +158,7 @@ def _emit_shared(m: Module):
         last_rate = f.let(f"load i64, ptr {place}")
         sixteenth = f.let(f"lshr i64 {last_rate}, 4")
         began = f.let("call i64 @llvm.readcyclecounter()")
-        _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
-        f.label("alone")
+        f.when(f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
         f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
         f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr {f.at('%data', 8 * ALONE)}")
         rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {last_rate}, 0")
@@ -197,29 +185,24 @@ def _emit_shared(m: Module):
         with f.counted("ask", started) as k:
             go_on = f"{k[1:]}.next"
             so_far = f.let(f"load i64, ptr {offers}")
-            _branch(f, f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
-            f.label("try")
+            f.when(f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
-            _branch(f, _swap(f, worker, 0, offer), "asked", go_on)
-            f.label("asked")
+            f.when(_swap(f, worker, 0, offer), "asked", go_on)
             f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {offers}")
-            _branch(f, _swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
-            f.label("wake")
-            f.do(f"call void {release}(ptr {_word(f, worker, WAKE, 'ptr')})")
+            f.when(_swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
+            f.do(f"call void {release}(ptr {f.word(worker, WAKE, 'ptr')})")
         f.do(f"call void @pieces(ptr {job})")
         with f.counted("gather", started) as k:
             go_on = f"{k[1:]}.next"
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
-            _branch(f, _swap(f, worker, offer, 0), go_on, "taken")
-            f.label("taken")
+            f.unless(_swap(f, worker, offer, 0), "taken", go_on)
             _watch(f, "work", worker, working, looks, "wait", go_on)
             f.label("wait")
-            _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
-            f.label("sleep")
-            f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
+            f.when(_swap(f, worker, working, waiting), "sleep", go_on)
+            f.do(f"call i32 {acquire}(ptr {f.word(worker, DONE, 'ptr')}, i32 1)")
             f.do(f"store atomic i64 0, ptr {worker} seq_cst, align 8")
             f.do(f"store i64 1, ptr {slept}")
-        flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
+        flags, rate = f.word(job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
         waited = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {slept}')}, 0")
         slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {last_rate}, {sixteenth}')}")
@@ -231,8 +214,7 @@ def _emit_shared(m: Module):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
         short = f.let(f"icmp ne i64 {f.let(f'and i64 {flags}, {SHORT}')}, 0")
-        _branch(f, short, "one", "end")  # all of it again; a lasting lack of memory raises this thread's exception
-        f.label("end")
+        f.unless(short, "end", "one")  # all of it again; a lasting lack of memory raises this thread's exception
         f.do("ret void")
 
 
@@ -259,18 +241,17 @@ def _watch(
     look: Callable[[Function, str], str] = _seen,
 ) -> str:
     """Read a word for a while, and go to ``still`` if it stays ``value``; return the last value read."""
-    f.do(f"br label %{name}.enter")
-    f.label(f"{name}.enter")
+    f.start(f"{name}.enter")
     f.do(f"br label %{name}")
     f.label(name)
     f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
     seen = look(f, place)
-    _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
-    f.label(f"{name}.pause")
+    f.when(f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
     if pause := _pause(f.module):
         f.do(f"call void @{pause}")
     f.do(f"%{name}.after = add i64 %{name}.k, 1")
-    _branch(f, f.let(f"icmp slt i64 %{name}.after, {looks}"), name, still)
+    again = f.let(f"icmp slt i64 %{name}.after, {looks}")
+    f.do(f"br i1 {again}, label %{name}, label %{still}")
     return seen
 
 
@@ -288,14 +269,6 @@ def _extreme(f: Function, name: str, a: str | int, b: str | int) -> str:
 def _pause(m: Module) -> str:
     """Return the instruction that yields the processor while a thread reads a word repeatedly; empty if none."""
     return PAUSE.get(m.target.triple.split("-")[0], "")
-
-
-def _branch(f: Function, condition: str, yes: str, no: str):
-    f.do(f"br i1 {condition}, label %{yes}, label %{no}")
-
-
-def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
-    return f.let(f"load {kind}, ptr {f.at(base, 8 * number)}")
 
 
 def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:

@@ -73,8 +73,7 @@ def emit_sincos(f: Function, label: str, xs: Sequence[str], leave: Callable[[int
     f.label(f"{label}.near")
     for k, both in enumerate(_finish(f, *_reduce(f, xs, shifted))):
         leave(k, *both)
-    f.do(f"br label %{label}.end")
-    f.label(f"{label}.end")
+    f.start(f"{label}.end")
 
 
 def _splat(m: Module, number: int) -> str:
@@ -226,8 +225,7 @@ def _emit_far(f: Function):
     negative = f.let(f"icmp slt {m.integers} {_bits(f, '%x')}, zeroinitializer")
     for lane in range(m.lanes):
         this = f.let(f"extractelement <{m.lanes} x i1> {far}, i32 {lane}")
-        f.do(f"br i1 {this}, label %far{lane}, label %next{lane}")
-        f.label(f"far{lane}")
+        f.when(this, f"far{lane}", f"next{lane}")
         x = f.let(f"extractelement {m.vector} {magnitude}, i32 {lane}")
         if m.item == 4:
             x = f.let(f"fpext float {x} to double")
@@ -241,8 +239,7 @@ def _emit_far(f: Function):
             quadrant = f.let(f"trunc i64 {quadrant} to i32")
         for place, kind, value in zip(places, (m.real, m.real, m.integer), (rest, rest, quadrant), strict=True):
             f.do(f"store {kind} {value}, ptr {f.at(place, lane * m.item)}, align {m.item}")
-        f.do(f"br label %next{lane}")
-        f.label(f"next{lane}")
+        f.start(f"next{lane}")
     r, exact, n = (f.let(f"load {kind}, ptr {place}, align {m.row}") for place, kind in zip(places, kinds, strict=True))
     answer = "poison"
     for k, value in enumerate(_finish(f, [r], [exact], [n])[0]):

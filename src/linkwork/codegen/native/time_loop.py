@@ -137,8 +137,7 @@ class _Writer:
                 f.do("br label %end")
                 f.label("elements")
             self._unpack(f, size, "%base", "%step", "%last", "%block")
-            f.do("br label %end")
-            f.label("end")
+            f.start("end")
             f.do("ret void")
 
     def _emit_run(self) -> None:
@@ -190,14 +189,11 @@ class _Writer:
         if self.records:
             over = f.let(f"srem i64 {step}, {words['every']}")
             due = f.let(f"icmp eq i64 {over}, 0")
-            f.do(f"br i1 {due}, label %record, label %recorded")
-            f.label("record")
+            f.when(due, "record", "recorded")
             self._record(step, block, last)
-            f.do("br label %recorded")
-            f.label("recorded")
+            f.start("recorded")
         more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
-        f.do(f"br i1 {more}, label %advance, label %advanced")
-        f.label("advance")
+        f.when(more, "advance", "advanced")
         match loop.scheme:
             case OwnStep():
                 self._call("advance", "%out")
@@ -210,8 +206,7 @@ class _Writer:
             self._copy_x("%out", "%in")
             self._call("finish", "%out")
         self._accept(step_count)
-        f.do("br label %advanced")
-        f.label("advanced")
+        f.start("advanced")
 
     def _record(self, step: str, block: str, last: str) -> None:
         f, words = self.f, self.words
@@ -262,8 +257,7 @@ class _Writer:
         f, m = self.f, self.m
         early = f.let(f"fcmp olt {m.vector} {step_count}, {f.constant(float(scheme.history))}")
         some = f.let(f"icmp ne i{m.lanes} {f.let(f'bitcast <{m.lanes} x i1> {early} to i{m.lanes}')}, 0")
-        f.do(f"br i1 {some}, label %early, label %later")
-        f.label("early")
+        f.when(some, "early", "later")
         self._stages(scheme.start, time)
         self._combine(scheme.start.step, "%out", self._rates_of_stage)
         self._combine(scheme.step, "%in", self._rates_of_step)
@@ -274,8 +268,7 @@ class _Writer:
         f.label("later")
         self._call("advance", "%k0")
         self._combine(scheme.step, "%out", self._rates_of_step)
-        f.do("br label %combined")
-        f.label("combined")
+        f.start("combined")
         self._remember(scheme.history)
 
     def _combine(self, combination: Combination, out: str, rates: Callable[[int, int], str]) -> None:
@@ -339,8 +332,7 @@ class _Writer:
         return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
     def _word(self, number: int) -> str:
-        kind = "double" if number < REALS else "i64"
-        return self.f.let(f"load {kind}, ptr {self.f.at('%words', 8 * number)}")
+        return self.f.word("%words", number, "double" if number < REALS else "i64")
 
 
 def _side_by_side(results: Sequence[int], n_inputs: int) -> int | None:
