@@ -48,13 +48,13 @@ class _Differences:
 
     __slots__ = ()
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self: Any, other: Any) -> Any:
         return self + -other
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self: Any, other: Any) -> Any:
         return -self + other
 
-    def __abs__(self) -> float:
+    def __abs__(self: Any) -> float:
         return abs(float(self))
 
 
