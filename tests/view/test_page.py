@@ -356,3 +356,8 @@ def test_a_trajectory_that_cannot_be_shown_is_none_of_this_robots(robot):
     run.arrays["v"] = run.v[:, :1]
     with pytest.raises(linkwork.ShapeError, match="does not fit this robot"):
         show(robot, [run], port=0)
+
+
+def test_the_old_name_of_an_argument():
+    with pytest.raises(TypeError, match="renamed: use 'allow_external_files'"):
+        show(linkwork.load("planar2r"), port=0, outside=True)

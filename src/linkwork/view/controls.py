@@ -146,7 +146,7 @@ class Controls:
         begin, end = self.player.span
         self.motion.options = self.motion_names
         self.motion.value = self.motion.options[self.player.chosen]
-        self.motion_notes.content = html.notes(self.player.motions[self.player.chosen].notes)
+        self.motion_notes.content = "".join(map(html.notice, self.player.motions[self.player.chosen].notes))
         self.time.max = max(end, begin + 1e-3)
         self.time.min = begin
 

@@ -35,10 +35,13 @@ class Drawing:
         self.start = state.base_position()
         self.robot = self._bodies("/world/robot")
         self.meshes = {name: self._add(self.looks[name], "/world/robot", name) for name in looks}
-        self.layers: dict[str, list[Any]] = {"inertia ellipsoids": self._ellipsoids(), "frames": self._frames()}
-        self.layers["centre of mass"] = [
-            self._mesh("/world/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
-        ]
+        shapes = ellipsoids(state.robot.model)
+        center = self._mesh("/world/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
+        self.layers: dict[str, list[Any]] = {
+            "inertia ellipsoids": self._add(shapes, "/world/robot", "ellipsoid", opacity=0.3, cast_shadow=False),
+            "frames": self._frames(),
+            "centre of mass": [center],
+        }
         self.ghosts: list[tuple[list[Any], Motion]] = []
         self._surroundings(server)
         self.show()
@@ -59,10 +62,6 @@ class Drawing:
             self._mesh(f"{parent}/{shape.body}/{name}/{k}", shape.mesh, color or shape.color, **options)
             for k, shape in enumerate(shapes)
         ]
-
-    def _ellipsoids(self) -> list[Any]:
-        shapes = ellipsoids(self.state.robot.model)
-        return self._add(shapes, "/world/robot", "ellipsoid", opacity=0.3, cast_shadow=False)
 
     def _frames(self) -> list[Any]:
         size, handles = self.state.size, []

@@ -75,7 +75,3 @@ def notice(text: str, details: Sequence[str] = ()) -> str:
         items = "".join(f'<div style="padding:3px 0">{in_html(each)}</div>' for each in details)
         line = f'<details><summary style="cursor:pointer">{line}</summary>{items}</details>'
     return f'<div role="status" style="{TEXT};{EDGE};color:{INK}">{line}</div>'
-
-
-def notes(lines: Sequence[str]) -> str:
-    return "".join(map(notice, lines))

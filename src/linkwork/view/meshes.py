@@ -52,15 +52,14 @@ def turned(profile: Sequence[tuple[float, float]]) -> Mesh:
     """Return the surface of revolution about z of a line through points (radius, height), upward on the outside."""
     angles = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
     rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
-    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
-    faces = []
-    for ring in range(len(profile) - 1):
-        low, high = ring * AROUND, (ring + 1) * AROUND
-        faces += [
-            np.column_stack([low + k, low + after, high + after]),
-            np.column_stack([low + k, high + after, high + k]),
-        ]
+    faces = [_band(AROUND, ring * AROUND) for ring in range(len(profile) - 1)]
     return Mesh(np.concatenate(rings), np.concatenate(faces))
+
+
+def _band(n: int, first: int = 0) -> np.ndarray:
+    """Return the faces between a ring of n vertices, from number ``first`` on, and the ring after it."""
+    low, after = first + np.arange(n), first + (np.arange(n) + 1) % n
+    return np.concatenate([np.column_stack([low, after, n + after]), np.column_stack([low, n + after, n + low])])
 
 
 def cylinder(radius: float, height: float) -> Mesh:
@@ -108,10 +107,8 @@ def plate(points: np.ndarray, normal: np.ndarray, thickness: float, margin: floa
     outline = _hull((flat[:, None, :2] + rim).reshape(-1, 2))
     n = len(outline)
     levels = [np.column_stack([outline, np.full(n, z)]) for z in (-thickness / 2, thickness / 2)]
-    k, after = np.arange(n), (np.arange(n) + 1) % n
-    side = np.concatenate([np.column_stack([k, after, n + after]), np.column_stack([k, n + after, n + k])])
     fan = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1), np.arange(2, n)])
-    faces = np.concatenate([side, 2 * n + fan[:, ::-1], 3 * n + fan])
+    faces = np.concatenate([_band(n), 2 * n + fan[:, ::-1], 3 * n + fan])
     return Mesh(np.concatenate([*levels, *levels]), faces).moved(basis, middle)
 
 
