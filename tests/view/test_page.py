@@ -237,14 +237,15 @@ def test_nothing_to_play():
         page.stop()
 
 
-def test_a_port_that_is_taken():
+def test_a_port_that_is_taken(run_linkwork):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        result = CliRunner().invoke(app, ["view", "planar2r", "--port", str(port), "--no-open"])
-        assert isinstance(result.exception, linkwork.LinkworkError)
-        assert f"127.0.0.1:{port}" in str(result.exception) and "--port" in str(result.exception)
+        code, _, text = run_linkwork("view", "planar2r", "--port", port, "--no-open")
+        assert code == 1 and f"127.0.0.1:{port}" in text and f"--port {port + 1}" in text
+        with pytest.raises(linkwork.LinkworkError, match=rf"127\.0\.0\.1:{port}: [^$]*: port={port + 1}"):
+            show(linkwork.load("planar2r"), port=port)
 
 
 def test_a_trajectory_that_is_not_there():
