@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..drawing import name_lines, styled
 from ..errors import LinkworkError
-from ..formulations import METHODS, Method, executed
+from ..formulations import METHODS, Method, executed_operations
 from .chains import generic_chain
 
 JOINTS = range(2, 13)
@@ -18,7 +18,7 @@ RATIOS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 2.5, 3, 4)  # ticks
 
 def measure(method: Method) -> dict[int, int]:
     """Return the multiplications and additions executed for n revolute joints of generic geometry, by n."""
-    tallies = {n: executed(method, generic_chain(n)) for n in QUARTIC.get(method.name, JOINTS)}
+    tallies = {n: executed_operations(method, generic_chain(n)) for n in QUARTIC.get(method.name, JOINTS)}
     return {n: tally["mul"] + tally["add"] for n, tally in tallies.items()}
 
 
