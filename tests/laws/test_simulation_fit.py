@@ -9,8 +9,7 @@ import pytest
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Fourier, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.convex.entropic import Entropic
-from linkwork.identify.convex.inertia_cone import made_physical, parameters_of, pseudo_inertia
+from linkwork.identify.convex.entropic import Entropic, make_physical, parameters_of, pseudo_inertia
 from linkwork.identify.logs.log import Log
 from linkwork.identify.output_error.damped_search import starts_of
 from linkwork.identify.output_error.rollout_error import OutputError
@@ -69,10 +68,10 @@ def test_pseudo_inertias():
     rows = parameters_of(G @ G.transpose(0, 2, 1))
     rows[0] = [1, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.5]  # thinner than thin
     assert np.linalg.eigvalsh(pseudo_inertia(rows))[0, 0] < 0
-    moved = made_physical(rows)
+    moved = make_physical(rows)
     assert np.linalg.eigvalsh(pseudo_inertia(moved)).min() > 0 and np.array_equal(moved[1:], rows[1:])
     assert np.allclose(parameters_of(pseudo_inertia(rows)), rows, rtol=0, atol=1e-14)
-    inside = made_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
+    inside = make_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
     step = rng.normal(size=rows.shape)
     step[0] *= 1e-3
     forth = np.linalg.solve(pseudo_inertia(inside), pseudo_inertia(step))
@@ -85,7 +84,7 @@ def test_pseudo_inertias():
     gradient, J = pull.slopes(here)
     assert slope == pytest.approx(gradient @ way, rel=1e-7)
     assert np.allclose(J.T @ (J @ way), bend, rtol=0, atol=1e-7 * abs(bend).max())
-    assert abs(pull.slopes(prior)[0]).max() < 1e-9 * abs(pull.pull).max()
+    assert abs(pull.slopes(prior)[0]).max() < 1e-9 * abs(pull.linear_term).max()
     assert abs(pull.divergences(prior)).max() < 1e-9 and (pull.divergences(here) > 0).all()
     more = pull.divergences(here).sum() + here[0] / 2 - np.log(here[0] / 2) - 1
     assert pull.value(here) - pull.value(prior) == pytest.approx(more, rel=1e-9)

@@ -99,15 +99,15 @@ def test_a_joint_that_does_not_move(robot):
     ) as all_:
         fit = robot.identify(log, "wls", width=0.0)
     assert len(all_) == 1
-    alone = [text for text in fit.unseen if "together" not in text]
+    alone = [text for text in fit.unidentifiable if "together" not in text]
     for name in ("IA2", "FS2", "FV2"):
-        own = [text for text in fit.unseen if name in text]
-        assert own == [f"{name}: would be told by motion of elbow"], fit.unseen
-    assert len(alone) >= 3 and all("motion of elbow" in text for text in fit.unseen)
-    assert fit.condition == np.inf and "untold" in fit.base.told
-    untold = dict(zip(fit.standard, fit.standard.told, strict=True))
-    assert untold["elbow.FV"] == untold["elbow.IA"] == "untold" and untold["shoulder.FV"] == "alone"
-    assert str(all_[0].message) in fit.doubts and fit.doubts[0] in fit.notes
+        own = [text for text in fit.unidentifiable if name in text]
+        assert own == [f"{name}: would be identified by motion of elbow"], fit.unidentifiable
+    assert len(alone) >= 3 and all("motion of elbow" in text for text in fit.unidentifiable)
+    assert fit.condition == np.inf and "unidentifiable" in fit.base.status
+    untold = dict(zip(fit.standard, fit.standard.status, strict=True))
+    assert untold["elbow.FV"] == untold["elbow.IA"] == "unidentifiable" and untold["shoulder.FV"] == "alone"
+    assert str(all_[0].message) in fit.warnings and fit.warnings[0] in fit.notes
     # What is told is right all the same.
     assert fit.errors["fitted"].max() < 1e-9 and fit.standard["shoulder.FV"] == pytest.approx(
         truth.parameter_values(drives=True)[list(truth.parameter_names(drives=True)).index("shoulder.FV")], rel=1e-8
@@ -120,7 +120,7 @@ def test_one_position_only(robot):
     log = Log(np.arange(50) / 100, q, robot.inverse_dynamics(q, 0 * q, 0 * q), 0 * q, 0 * q)
     with pytest.warns(IdentificationWarning, match="do not tell all parameters"):
         fit = robot.identify(log)
-    assert fit.is_physical and len(fit.unseen) >= 10
+    assert fit.is_physical and len(fit.unidentifiable) >= 10
     assert fit.robot.inverse_dynamics(q[0], 0 * q[0], 0 * q[0]) == pytest.approx(log.tau[0], rel=1e-3)
 
 
@@ -143,7 +143,7 @@ def test_units_and_signs(robot, method, what):
     log = recorded(robot, 100)
     with pytest.warns(IdentificationWarning, match=words):
         fit = robot.identify(replace(log, tau=change(log.tau)), method)
-    assert fit.doubts and {*fit.doubts} <= {*fit.notes}
+    assert fit.warnings and {*fit.warnings} <= {*fit.notes}
 
 
 def test_no_forces_at_all(robot, log):
@@ -175,7 +175,7 @@ def test_degrees(robot):
 
 def test_nothing_is_suspected_of_good_data(robot, log):
     fit = robot.identify(log, "wls")
-    assert fit.doubts == () and fit.unseen == ()
+    assert fit.warnings == () and fit.unidentifiable == ()
 
 
 # -- gains -------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_rests_do_not_hide_coulomb_friction(rests, width):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         fit = linkwork.load("planar2r").identify(rests, "wls", width=width)
-    assert not any("FS" in text for text in fit.unseen)
+    assert not any("FS" in text for text in fit.unidentifiable)
     if width is None:  # jumps leave rests in the fit to be explained, and come out too small
         np.testing.assert_allclose([fit.standard["shoulder.FS"], fit.standard["elbow.FS"]], [120, 40], rtol=0.1)
     assert {each.category for each in said} <= {linkwork.IdentificationWarning}
@@ -56,6 +56,6 @@ def test_late_velocities_are_one_sentence_and_differentiated_accelerations_none(
     late = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a), np.roll(moved.v, 20, axis=0))
     with pytest.warns(linkwork.IdentificationWarning):
         fit = robot.identify(late, "wls", width=0.05)
-    (text,) = [text for text in fit.doubts if "delayed" in text]
+    (text,) = [text for text in fit.warnings if "delayed" in text]
     assert text.startswith("v of shoulder, elbow comes 0.2 s (20 samples) behind")
-    assert not any(text.startswith("a of") for text in fit.doubts)
+    assert not any(text.startswith("a of") for text in fit.warnings)

@@ -135,4 +135,4 @@ def test_springs_from_the_motors_alone():
     softer = arm.with_drives({"shoulder": {"stiffness": 2000.0}, "elbow": {"stiffness": 800.0}})
     fit = softer.identify(log, "simulation", simulation={"unknowns": "stiffness"})
     assert [fit.simulation.drives[name]["stiffness"] for name in ("shoulder", "elbow")] == pytest.approx([2500, 1100])
-    assert not fit.errors and not fit.unseen and "By simulation" in fit.report() and "physical" in repr(fit)
+    assert not fit.errors and not fit.unidentifiable and "By simulation" in fit.report() and "physical" in repr(fit)

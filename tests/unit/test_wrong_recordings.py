@@ -89,7 +89,7 @@ def test_planar_arm(robot, log, what):
     change, words = WRONG[what]
     with pytest.warns(IdentificationWarning, match=words):
         fit = robot.identify(change(log), width=0.05)
-    assert fit.doubts and {*fit.doubts} <= {*fit.notes}
+    assert fit.warnings and {*fit.warnings} <= {*fit.notes}
 
 
 @pytest.mark.filterwarnings("ignore::linkwork.errors.IdentificationWarning")

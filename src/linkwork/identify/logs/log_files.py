@@ -1,25 +1,34 @@
-"""What of a table is a log: which columns, in which units, of which joints."""
+"""Files of logs: which columns of a table are a log's, in which units and of which joints; and the files that
+``Log.save`` writes, which ``Log.read`` reads without options."""
 
 from __future__ import annotations
 
+import io
+import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from math import pi
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
+from ...files import write_bytes
+from ...sim.trajectory.storage import KEY, csv_of, parquet_of
 from .filters import Band
 from .sample_times import require_increasing
 from .table_files import Table
 
+if TYPE_CHECKING:
+    from .log import Log
+
 FORMAT = "linkwork log 1"
 KINDS = ("q", "v", "a", "tau")
 TIMES = ("t", "time", "timestamp", "seconds")
-NAMES = {  # that columns begin with, where nobody says which they are
+NAMES = {  # default prefixes of columns
     "q": ("q", "pos", "position"),
     "v": ("v", "dq", "qd", "vel", "velocity"),
     "a": ("a", "ddq", "qdd", "acc", "acceleration"),
@@ -35,12 +44,13 @@ UNITS = {
     "tau": {"N": 1.0, "kN": 1e3, "mN": 1e-3, "Nm": 1.0, "kNm": 1e3, "mNm": 1e-3, "Ncm": 1e-2, "Nmm": 1e-3},
 }
 HIGHEST = 1e9  # Hz
-DIGITS = 10  # and more are no number of a column
+DIGITS = 10  # names with so many digits are not numbered columns
 CURRENTS = {"A": 1.0, "mA": 1e-3}
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 class Choice(NamedTuple):
-    """Columns of a table, and the joints they are of where it tells."""
+    """Columns of a table, and the joints they belong to if the table names them."""
 
     table: Table
     columns: list[int]
@@ -48,25 +58,30 @@ class Choice(NamedTuple):
 
 
 def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a Log. ``tables``: "" -> the one for everything, or one for each of t, q, v, a, tau."""
+    """Return the arguments of a Log.
+
+    ``tables`` maps "" to one table for everything, or t, q, v, a and tau to one each.
+    """
     main = tables.get("") or next(iter(tables.values()))
     _require_one_motion(main)
-    said = [_columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables]
-    taken = [column for each in said for column in each.columns]
-    chosen = {kind: _choose(tables, kind, options[kind], taken) for kind in KINDS}
+    choices = [
+        _columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables
+    ]
+    columns = [column for each in choices for column in each.columns]
+    chosen = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
     for kind in ("q", "tau"):
         if chosen[kind] is None:
             raise LinkworkError(
                 "there are no columns of " + ("positions" if kind == "q" else "joint forces"), where=main.where,
-                got=_listed(main), fix=f"say which they are, by names or numbers from 0: {kind}=range(1, 7)",
+                got=_listed(main), fix=f"choose them by names or numbers from 0: {kind}=range(1, 7)",
             )  # fmt: skip
     reference = _several(main, options["reference"], {kind: f"reference.{kind}" for kind in "qva"}, "reference")
     frames = _frames(main)
     wrenches = _several(main, options["wrenches"], {frame: f"wrench.{frame}" for frame in frames}, "wrenches")
     units = _units(options["units"], {"t", *chosen, "wrenches"})
     values = {kind: _values(each, kind, units) for kind, each in chosen.items() if each is not None}
-    told = {f"reference.{kind}": _values(each, kind, units) for kind, each in reference.items()}
-    pushes = {frame: _values(each, "wrenches", units) for frame, each in wrenches.items()}
+    references = {f"reference.{kind}": _values(each, kind, units) for kind, each in reference.items()}
+    forces_on = {frame: _values(each, "wrenches", units) for frame, each in wrenches.items()}
     about = main.about if main.about.get("format") == FORMAT else {}
     names = {kind: each.names for kind, each in chosen.items() if each is not None}
     if options["joints"] is not None:
@@ -76,15 +91,15 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
             raise ShapeError("the joints do not fit", where="joints", got=f"{len(joints)} names", expected=expected)
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
-    before = about.get("notes")
-    notes = [*map(str, before)] if isinstance(before, list) else []
+    saved_notes = about.get("notes")
+    notes = [*map(str, saved_notes)] if isinstance(saved_notes, list) else []
     notes = notes or ["read from " + ", ".join(Path(table.where).name for table in tables.values())]
     if gains is not None:
         values["tau"] *= gains
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
     elif options["units"] and (options["units"].get("tau") in CURRENTS):
         fix = "gains=[...], newton metres per ampere of each joint"
-        raise LinkworkError("currents tell no torque without gains", where="gains", got="none", fix=fix)
+        raise LinkworkError("currents need gains to become torques", where="gains", got="none", fix=fix)
     notes += [f"{kind} was in {unit}" for kind, unit in (options["units"] or {}).items()]
     times, note = _times(tables, options, units, len(values["q"]))
     keep = main.names.index("keep") if about and "keep" in main.names else None
@@ -97,8 +112,8 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         "joints": names["q"],
         "rates": names.get("v") or names.get("a") or (),
         "forces": names["tau"],
-        "reference": Point(*(told.get(f"reference.{kind}") for kind in "qva")) if told else None,
-        "wrenches": pushes,
+        "reference": Point(*(references.get(f"reference.{kind}") for kind in "qva")) if references else None,
+        "wrenches": forces_on,
         "keep": None if keep is None else main.take([keep])[:, 0] != 0,
         "band": _band(about.get("band"), main.where),
         "passed": passed if _is_frequency(passed := about.get("passed")) else None,
@@ -108,29 +123,32 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
 
 
 def _noise(about: Mapping[str, Any], values: Mapping[str, np.ndarray], units: Any) -> dict[str, Any]:
-    """Noise of the columns that a log was saved with, and which of them were differentiated."""
-    noise, made = about.get("noise"), about.get("differentiated")
+    """Return the noise of the columns that a log was saved with, and which of them were differentiated."""
+    noise, computed = about.get("noise"), about.get("differentiated")
     noise = {} if units or not isinstance(noise, Mapping) else noise
     columns = {kind: x.shape[1] for kind, x in values.items() if kind != "tau"}
     fits = {kind: x for kind, x in noise.items() if isinstance(x, list) and len(x) == columns.get(kind)}
-    return {"noise": fits, "differentiated": [k for k in "va" if k in values and isinstance(made, list) and k in made]}
+    return {
+        "noise": fits,
+        "differentiated": [k for k in "va" if k in values and isinstance(computed, list) and k in computed],
+    }
 
 
 def _require_one_motion(table: Table) -> None:
     if table.about.get("batch"):
         raise UnsupportedError(
             "a log is of one motion, and this is a batch", where=table.where, got=f"batch {table.about['batch']}",
-            fix=at_door("Log.from_trajectory(linkwork.Trajectory.load(path)[i])", "give a file of one motion"),
+            fix=at_door("Log.from_trajectory(linkwork.Trajectory.load(path)[i])", "use a file of one motion"),
         )  # fmt: skip
 
 
-def _band(told: Any, where: str) -> Band | None:
-    if told is None:
+def _band(values: Any, where: str) -> Band | None:
+    if values is None:
         return None
-    whole = isinstance(told, list) and len(told) == 3 and all(type(x) is int and x > 0 for x in told[1:])
-    if not whole or not _is_frequency(told[0]):
-        raise LinkworkError("this is no band", where=where, got=told, expected="cutoff, order, decimation")
-    return Band(*told)
+    valid = isinstance(values, list) and len(values) == 3 and all(type(x) is int and x > 0 for x in values[1:])
+    if not valid or not _is_frequency(values[0]):
+        raise LinkworkError("this is no band", where=where, got=values, expected="cutoff, order, decimation")
+    return Band(*values)
 
 
 def _is_frequency(value: Any) -> bool:
@@ -144,58 +162,61 @@ def _listed(table: Table) -> str:
 # -- which columns -----------------------------------------------------------------------------------------------------
 
 
-def _choose(tables: Mapping[str, Table], kind: str, what: Any, taken: Sequence[int]) -> Choice | None:
-    """What the caller said, or what names tell."""
+def _choose(tables: Mapping[str, Table], kind: str, choice: Any, used: Sequence[int]) -> Choice | None:
+    """Return the columns that the caller chose, or else those that their names identify."""
     table = tables.get(kind) or tables.get("")
     if table is None:
         return None
-    if what is not None:
-        return _columns(table, what, kind)
+    if choice is not None:
+        return _columns(table, choice, kind)
     if kind in tables:
         others = [k for k, name in enumerate(table.names) if name.lower() not in TIMES]
         names = tuple(table.names[k] for k in others)
         return Choice(table, others, names if all(names) else ())
-    if (entries := _told(table, kind)) is not None:
+    if (entries := _saved_columns(table, kind)) is not None:
         return entries
-    return next((found for name in NAMES[kind] if (found := _group(table, name, taken))), None)
+    return next((found for name in NAMES[kind] if (found := _group(table, name, used))), None)
 
 
-def _told(table: Table, kind: str) -> Choice | None:
-    """By what linkwork wrote beside the numbers."""
+def _saved_columns(table: Table, kind: str) -> Choice | None:
+    """Return the columns of a kind as linkwork wrote them, None if it did not write the file."""
     entries = table.about.get("entries")
-    own = entries.get(kind) if isinstance(entries, dict) else None
-    if not isinstance(own, list):
+    joints = entries.get(kind) if isinstance(entries, dict) else None
+    if not isinstance(joints, list):
         return None
-    names = [f"{kind}.{entry}" for entry in own]
+    names = [f"{kind}.{entry}" for entry in joints]
     if not names or not {*names} <= {*table.names}:
         return None
-    return Choice(table, [_column(table, name, kind) for name in names], _named(own))
+    return Choice(table, [_column(table, name, kind) for name in names], _named(joints))
 
 
 def _named(names: Sequence[str]) -> tuple[str, ...]:
-    """None, if they are only counted."""
+    """Return no names if they are only numbers."""
     return () if all(str(name).isdigit() for name in names) else tuple(map(str, names))
 
 
 def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | None:
-    """Columns such as q1, q_1, q[1], in the order of their numbers, or q.elbow, q_elbow; or one that is called so. Not
-    those ``taken`` already."""
+    """Return columns such as q1, q_1, q[1], in the order of their numbers, or q.elbow, q_elbow, or a single one named
+    so.
+
+    Columns that are ``taken`` already are left out.
+    """
     flags = re.S if len(prefix) == 1 else re.S | re.I  # A1 may be amperes
     pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", flags)
     names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in taken]
-    found = [(k, match) for k, name in names if (match := pattern.fullmatch(name))]
-    if not found:
+    matches = [(k, match) for k, name in names if (match := pattern.fullmatch(name))]
+    if not matches:
         exact = [k for k, name in names if name == prefix]
         return Choice(table, exact) if len(exact) == 1 else None
-    parts = [next(part for part in match.groups() if part is not None) for _, match in found]
-    columns = [k for k, _ in found]
+    parts = [next(part for part in match.groups() if part is not None) for _, match in matches]
+    columns = [k for k, _ in matches]
     if all(part.isdecimal() and len(part) < DIGITS for part in parts):
         return Choice(table, _by_number(table, prefix, columns, list(map(int, parts))))
     return Choice(table, columns, tuple(parts))
 
 
 def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Sequence[int]) -> list[int]:
-    """Columns in the order of the numbers in their names, whatever the order in the file."""
+    """Return columns in the order of the numbers in their names, whatever the order in the file."""
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     counted = [numbers[k] for k in order]
     if counted not in ([*range(len(counted))], [*range(1, len(counted) + 1)]):
@@ -203,59 +224,59 @@ def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Seque
         raise ShapeError(
             "two columns have the same number" if double else "the numbers of the columns have gaps",
             where=f"{table.where}, {prefix}", got=", ".join(table.names[columns[k]] for k in order),
-            expected="each number from 0 or 1 on once, in any order",
+            expected="consecutive numbers from 0 or 1, each once, in any order",
             fix="choose the columns in the order of the joints, by names or numbers from 0",
         )  # fmt: skip
     return [columns[k] for k in order]
 
 
-def _columns(table: Table, what: Any, kind: str) -> Choice:
-    """What the caller said: a name, a prefix, a number, a slice, or a list of names or numbers."""
-    if isinstance(what, str) and what not in table.names:
-        if (found := _group(table, what)) is not None:
+def _columns(table: Table, choice: Any, kind: str) -> Choice:
+    """Return the columns that the caller chose: a name, a prefix, a number, a slice, or a list of names or numbers."""
+    if isinstance(choice, str) and choice not in table.names:
+        if (found := _group(table, choice)) is not None:
             return found
-        raise _unknown(table, what, kind)
-    if isinstance(what, slice):
-        what = range(len(table.names))[what]
-    if isinstance(what, (str, int, np.integer)):
-        what = [what]
-    columns = [_column(table, each, kind) for each in what]
+        raise _unknown(table, choice, kind)
+    if isinstance(choice, slice):
+        choice = range(len(table.names))[choice]
+    if isinstance(choice, (str, int, np.integer)):
+        choice = [choice]
+    columns = [_column(table, each, kind) for each in choice]
     if not columns:
         raise ShapeError("no columns are chosen", where=f"{table.where}, {kind}", expected="one for each joint")
     return Choice(table, columns)
 
 
-def _column(table: Table, what: Any, kind: str) -> int:
-    if isinstance(what, (int, np.integer)) and not isinstance(what, bool):
-        if not -len(table.names) <= what < len(table.names):
+def _column(table: Table, choice: Any, kind: str) -> int:
+    if isinstance(choice, (int, np.integer)) and not isinstance(choice, bool):
+        if not -len(table.names) <= choice < len(table.names):
             expected = f"0 to {len(table.names) - 1}"
-            raise ShapeError("no such column", where=f"{table.where}, {kind}", got=what, expected=expected)
-        return int(what) % len(table.names)
-    if what not in table.names:
-        raise _unknown(table, str(what), kind)
-    if table.names.count(what) > 1:
+            raise ShapeError("no such column", where=f"{table.where}, {kind}", got=choice, expected=expected)
+        return int(choice) % len(table.names)
+    if choice not in table.names:
+        raise _unknown(table, str(choice), kind)
+    if table.names.count(choice) > 1:
         fix = "choose it by its number, from 0"
-        raise ShapeError("several columns have this name", where=f"{table.where}, {kind}", got=repr(what), fix=fix)
-    return table.names.index(what)
+        raise ShapeError("several columns have this name", where=f"{table.where}, {kind}", got=repr(choice), fix=fix)
+    return table.names.index(choice)
 
 
-def _unknown(table: Table, what: str, kind: str) -> LinkworkError:
+def _unknown(table: Table, name: str, kind: str) -> LinkworkError:
     where = f"{table.where}, {kind}"
     if table.named:
-        return UnknownNameError("column", what, [name for name in table.names if name], where=where)
-    got, fix = f"{what!r}; there are {len(table.names)}", "choose by number, from 0: t=0, q=range(1, 7), ..."
+        return UnknownNameError("column", name, [name for name in table.names if name], where=where)
+    got, fix = f"{name!r}; there are {len(table.names)}", "choose by number, from 0: t=0, q=range(1, 7), ..."
     return LinkworkError("the columns have no names", where=where, got=got, fix=fix)
 
 
-def _several(table: Table, said: Any, own: Mapping[str, str], where: str) -> dict[str, Choice]:
-    """Of a mapping that the caller gave, or of what linkwork wrote."""
-    if said is None:
-        found = {key: _told(table, name) for key, name in own.items()}
-        return {key: each for key, each in found.items() if each is not None}
-    if not isinstance(said, Mapping) or (where == "reference" and (not {*said} <= {*own} or "q" not in said)):
+def _several(table: Table, choice: Any, saved: Mapping[str, str], where: str) -> dict[str, Choice]:
+    """Return columns by key, chosen by the caller or as linkwork wrote them."""
+    if choice is None:
+        columns = {key: _saved_columns(table, name) for key, name in saved.items()}
+        return {key: each for key, each in columns.items() if each is not None}
+    if not isinstance(choice, Mapping) or (where == "reference" and (not {*choice} <= {*saved} or "q" not in choice)):
         expected = 'columns by name: {"q": ..., "v": ...}' if where == "reference" else "columns by frame"
-        raise ShapeError("these columns are not told as they should", where=where, got=said, expected=expected)
-    return {key: _columns(table, what, f"{where} {key}") for key, what in said.items()}
+        raise ShapeError("the columns are not chosen by name", where=where, got=choice, expected=expected)
+    return {key: _columns(table, one, f"{where} {key}") for key, one in choice.items()}
 
 
 def _frames(table: Table) -> list[str]:
@@ -267,26 +288,26 @@ def _frames(table: Table) -> list[str]:
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _units(said: Mapping[str, Any] | None, kinds: set[str]) -> dict[str, Any]:
-    """Factors to SI by kind, a number or an array, one per column."""
+def _units(units: Mapping[str, Any] | None, kinds: set[str]) -> dict[str, Any]:
+    """Return factors to SI by kind, a number or an array with one per column."""
     factors: dict[str, Any] = {}
-    for kind, unit in (said or {}).items():
+    for kind, unit in (units or {}).items():
         if kind not in kinds:
             raise UnknownNameError("kind of column", str(kind), kinds, where="units")
         table = UNITS.get(kind, UNITS["tau"]) | (CURRENTS if kind == "tau" else {})
-        each = [unit] if isinstance(unit, str) else list(unit)
-        found = []
-        for one in each:
-            short = re.sub(r"[\s*·.]", "", str(one))
+        listed = [unit] if isinstance(unit, str) else list(unit)
+        scales = []
+        for text in listed:
+            short = re.sub(r"[\s*·.]", "", str(text))
             if short not in table:
-                raise UnknownNameError("unit", str(one), table, where=f"units, {kind}")
-            found.append(table[short])
-        factors[kind] = found[0] if isinstance(unit, str) else np.array(found)
+                raise UnknownNameError("unit", str(text), table, where=f"units, {kind}")
+            scales.append(table[short])
+        factors[kind] = scales[0] if isinstance(unit, str) else np.array(scales)
     return factors
 
 
 def _values(choice: Choice, kind: str, units: Mapping[str, Any]) -> np.ndarray:
-    """Finite numbers in SI, (N, n)."""
+    """Return finite numbers in SI units, (N, n)."""
     values = choice.table.take(choice.columns)
     finite = np.isfinite(values)
     if not finite.all():
@@ -305,19 +326,19 @@ def _values(choice: Choice, kind: str, units: Mapping[str, Any]) -> np.ndarray:
     return values if np.all(factor == 1.0) else values * factor
 
 
-def _gains(said: Any, count: int, names: Sequence[str]) -> np.ndarray | None:
-    """Factors from what was recorded to joint forces."""
-    if said is None:
+def _gains(choice: Any, count: int, names: Sequence[str]) -> np.ndarray | None:
+    """Return factors from what was recorded to joint forces."""
+    if choice is None:
         return None
-    if isinstance(said, Mapping):
-        for name in said:
+    if isinstance(choice, Mapping):
+        for name in choice:
             if name not in names:
                 raise UnknownNameError("joint", str(name), names, where="gains")
-        said = [said.get(name, 1.0) for name in names]
-    gains = np.asarray(said, float)
+        choice = [choice.get(name, 1.0) for name in names]
+    gains = np.asarray(choice, float)
     if gains.shape not in ((), (count,)) or not np.isfinite(gains).all() or not gains.all():
         expected = f"a number, or {count}, none of them zero"
-        raise ShapeError("these gains do not fit the columns of tau", where="gains", got=said, expected=expected)
+        raise ShapeError("these gains do not fit the columns of tau", where="gains", got=choice, expected=expected)
     return np.broadcast_to(gains, (count,))
 
 
@@ -329,14 +350,51 @@ def _times(
             raise ShapeError("this is no sampling rate", where="rate", got=rate, expected="samples per second")
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
-    what = options["t"]
-    if isinstance(what, str) and what == "t" and "t" not in table.names:  # nobody said more
-        what = next((name for name in table.names if name.strip().lower() in TIMES), what)
-    if isinstance(what, str) and what not in table.names:
+    choice = options["t"]
+    if isinstance(choice, str) and choice == "t" and "t" not in table.names:  # the default
+        choice = next((name for name in table.names if name.strip().lower() in TIMES), choice)
+    if isinstance(choice, str) and choice not in table.names:
         raise LinkworkError(
-            f"there is no column {what!r} of times", where=table.where, got=_listed(table),
-            fix="say which it is, by name or number from 0, such as t=0; or how fast was sampled: rate=1000",
+            f"there is no column {choice!r} of times", where=table.where, got=_listed(table),
+            fix="choose it by name or number from 0, such as t=0; or pass the sampling rate: rate=1000",
         )  # fmt: skip
-    times = _values(_columns(table, what, "t"), "t", units)[:, 0]
+    times = _values(_columns(table, choice, "t"), "t", units)[:, 0]
     require_increasing(times, table.row, table.where)
     return times, []
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def save(log: Log, path: Path) -> None:
+    formats = {".csv": csv_of, ".npz": None, ".parquet": parquet_of}
+    if path.suffix not in formats:
+        got, expected = path.suffix or "no suffix", ", ".join(formats)
+        raise LinkworkError("unknown format of logs", where=str(path), got=got, expected=expected)
+    names, arrays = _arrays(log)
+    band = None if log.band is None else astuple(log.band)
+    about = {"format": FORMAT, "entries": names, "band": band, "passed": log.passed, "notes": log.notes}
+    noise = {kind: sizes.tolist() for kind, sizes in log.noise.items()}
+    text = json.dumps({**about, "noise": noise, "differentiated": [*log.differentiated]})
+    if write := formats[path.suffix]:
+        columns = {"t": log.t}
+        for name, array in arrays.items():
+            columns |= {f"{name}.{entry}": array[:, k] for k, entry in enumerate(names[name])}
+        write_bytes(path, write(text, columns if log.keep is None else {**columns, "keep": log.keep.astype(float)}))
+        return
+    buffer, whole = io.BytesIO(), {"t": log.t, **arrays, KEY: text}
+    np.savez(buffer, **whole if log.keep is None else {**whole, "keep": log.keep})  # type: ignore[arg-type]
+    write_bytes(path, buffer.getvalue())
+
+
+def _arrays(log: Log) -> tuple[dict[str, tuple[str, ...]], dict[str, np.ndarray]]:
+    """Return names of the columns of all arrays (N, n), and these arrays."""
+    names = {"q": log.joints, "v": log.rates, "a": log.rates, "tau": log.forces}
+    arrays = {kind: getattr(log, kind) for kind in names}
+    for kind, x in zip("qva", log.reference or (), strict=False):
+        arrays[f"reference.{kind}"] = x
+        names[f"reference.{kind}"] = names[kind] if x is not None and len(names[kind]) == x.shape[1] else ()
+    for frame, x in log.wrenches.items():
+        arrays[f"wrench.{frame}"], names[f"wrench.{frame}"] = x, WRENCH
+    arrays = {name: x for name, x in arrays.items() if x is not None}
+    return {name: tuple(names[name] or map(str, range(x.shape[1]))) for name, x in arrays.items()}, arrays
