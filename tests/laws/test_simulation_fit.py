@@ -377,20 +377,20 @@ def test_what_would_be_negative_ends_at_zero():
 
 MISTAKES = {
     "a wrong name": ({"unknowns": ["masses"]}, UnknownNameError, "there is no unknown of a simulation"),
-    "nothing": ({"unknowns": []}, LinkworkError, "nothing is to be found"),
+    "nothing": ({"unknowns": []}, LinkworkError, "there is nothing to identify"),
     "a wrong joint": ({"unknowns": {"viscous": ["knee"]}}, UnknownNameError, "there is no joint 'knee'"),
     "no springs": ({"unknowns": ["stiffness"]}, LinkworkError, "no joint has it"),
-    "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "there is nothing to begin with"),
+    "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "the initial value is zero"),
     "a payload nowhere": ({"unknowns": ["payload"]}, LinkworkError, "a payload is carried by a frame"),
     "no reference": ({"log": {"reference": None}}, LinkworkError, "a controller follows a reference"),
     "no controller": ({"controller": 3.0}, LinkworkError, "this is not a controller"),
     "a short horizon": ({"horizon": 1e-3}, LinkworkError, "a segment has too few samples"),
     "no such output": ({"outputs": ["a"]}, UnknownNameError, "measured output 'a'"),
     "weights of others": ({"weight": {"v": 1.0}}, LinkworkError, "an output has no weight"),
-    "another method": ({"method": "euler"}, UnknownNameError, "there is no method with steps of its own 'euler'"),
+    "another method": ({"method": "euler"}, UnknownNameError, "there is no integrator 'euler'"),
     "a method that looks back": ({"method": "adams-bashforth-4"}, LinkworkError, "depends on the steps before it"),
     "columns": ({"log": {"q": np.zeros((51, 3))}}, ShapeError, "the columns do not fit the robot"),
-    "too long a step": ({"controller": PD(1e9, 1e3)}, LinkworkError, "leaves the numbers from where the search begins"),
+    "too long a step": ({"controller": PD(1e9, 1e3)}, LinkworkError, "diverges with the initial parameters"),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from support.html_page import Page
 
 TITLES = [
     "Errors", "Measured and predicted", "Base parameters", "Bodies", "Drives and friction",
-    "What the data do not tell", "Correlation", "What was done",
+    "What the data do not identify", "Correlation", "What was done",
 ]  # fmt: skip
 
 
@@ -131,8 +131,8 @@ def test_warnings_stand_first(robot):
     text = fit.report()
     assert re.findall("<h2>(.*?)</h2>", text)[0] == "Warnings"
     told = Page(section(text, "Warnings")).text
-    assert fit.warnings and all(doubt in told for doubt in fit.warnings)
-    assert all(f"{name} cannot be a body: {why}" in told for name, why in fit.physical.items() if why)
+    assert fit.warnings and all(note.message in told for note in fit.warnings)
+    assert all(f"{name} is physically impossible: {why}" in told for name, why in fit.physical.items() if why)
     assert all(words in text for words in fit.unidentifiable)
     assert "infinite" in text or np.isfinite(fit.condition)
     short = fit._repr_html_()

@@ -104,10 +104,10 @@ def test_a_warning_of_noise_that_was_differentiated():
     log = log_of("moving")
     with pytest.warns(IdentificationWarning, match="made larger by differentiation"):
         fit = robot().identify(log, "wls", width=0.02)
-    (doubt,) = (each for each in fit.warnings if "differentiation" in each)
-    assert "shoulder" in doubt and "elbow" in doubt
-    cutoff = float(doubt.partition("log.smoothed(")[2].partition(")")[0])
-    assert f"--cutoff {cutoff:g}" in doubt and 1.1 < cutoff < 40
+    (note,) = (each for each in fit.warnings if each.code == "noisy-prediction")
+    assert {*note.values} == {"shoulder", "elbow"} and "differentiation" in note.text
+    cutoff = float(note.fix.partition("log.smoothed(")[2].partition(")")[0])
+    assert f"--cutoff {cutoff:g}" in note.command_fix and 1.1 < cutoff < 40
     smooth = robot().identify(log.smoothed(cutoff).between(0.5, 3.5), "wls", width=0.02)
     assert smooth.warnings == () and smooth.errors["fitted"].max() < 0.01
     assert fit.errors["fitted"].min() > 0.3

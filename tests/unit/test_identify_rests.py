@@ -43,7 +43,7 @@ def test_a_simulation_keeps_what_the_data_do_not_show():
     moved = Log(t, q, 0 * q).for_robot(robot)
     log = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a))
     asked = {"unknowns": {"viscous": ["shoulder", "elbow"]}, "iterations": 20}
-    with pytest.warns(linkwork.IdentificationWarning, match="these stay as they were before: elbow.FV"):
+    with pytest.warns(linkwork.IdentificationWarning, match="these keep their prior values: elbow.FV"):
         fit = robot.identify(log, "simulation", simulation=asked)
     assert fit.standard["elbow.FV"] == robot.model.joint(2).viscous == fit.robot.model.joint(2).viscous
 
@@ -56,6 +56,7 @@ def test_late_velocities_are_one_sentence_and_differentiated_accelerations_none(
     late = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a), np.roll(moved.v, 20, axis=0))
     with pytest.warns(linkwork.IdentificationWarning):
         fit = robot.identify(late, "wls", width=0.05)
-    (text,) = [text for text in fit.warnings if "delayed" in text]
-    assert text.startswith("v of shoulder, elbow comes 0.2 s (20 samples) behind")
-    assert not any(text.startswith("a of") for text in fit.warnings)
+    (note,) = [note for note in fit.warnings if note.code == "delayed-column"]
+    assert note.text.startswith("v of shoulder, elbow comes 0.2 s (20 samples) behind")
+    assert note.values["delay"] == pytest.approx(0.2) and note.fix == "is it delayed?"
+    assert not any(note.text.startswith("a of") for note in fit.warnings)

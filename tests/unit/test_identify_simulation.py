@@ -110,7 +110,9 @@ def test_payload(closed):
 
 
 def test_what_is_refused(truth, log):
-    with pytest.raises(UnsupportedError, match=r"friction: simulations do not search for this law\n  got: asymmetric"):
+    with pytest.raises(
+        UnsupportedError, match=r"friction: the method simulation does not identify this law\n  got: asymmetric"
+    ):
         truth.identify(log, "simulation", friction=("asymmetric",), controller=LAW)
     with pytest.raises(UnknownNameError, match="'lag'"):
         truth.identify(log, "simulation", simulation={"unknowns": ("lag",)}, controller=LAW)

@@ -221,7 +221,7 @@ def test_without_standstill():
     assert swinging().without_standstill().keep is None
     with pytest.raises(LinkworkError, match="stands still"):
         Log(t, np.zeros((2000, 1)), np.zeros((2000, 1))).without_standstill()
-    with pytest.raises(ShapeError, match="tells no standstill"):
+    with pytest.raises(ShapeError, match="out of range"):
         log.without_standstill(share=2)
 
 
@@ -451,7 +451,7 @@ def test_motors_to_joints():
     close(some.q, q[:, 4:], 1e-12)
     with pytest.raises(UnknownNameError, match="did you mean 'motor5'"):
         Log(t, q[:, :1], q[:, :1], joints=("motor55",)).from_drives(robot)
-    with pytest.raises(LinkworkError, match="do not tell the positions"):
+    with pytest.raises(LinkworkError, match="do not determine the positions"):
         Log(t, q[:, :1], q[:, :1], joints=("motor6",)).from_drives(robot)
     with pytest.raises(ShapeError, match="6: joint1"):
         Log(t, q[:, :3], q[:, :3]).from_drives(robot)

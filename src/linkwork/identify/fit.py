@@ -260,7 +260,8 @@ class Fit:
     def error(self, log: Log, at_rest: str = "smooth") -> np.ndarray:
         """Return the relative error of each force of another recording, |measured - predicted| / |measured|.
 
-        It holds in the recording's band. Friction at rest counts as error, with a warning where it is much of it; ``error_parts`` separates it.
+        The error is that in the recording's band. Friction at rest counts as error, with a warning where it is much of
+        it; ``error_parts`` separates it.
 
         Args:
             log: A recording.

@@ -308,11 +308,6 @@ class Element:
                 if not self._at_default(each):
                     yield fault
 
-    def settle(self) -> None:
-        """Give all values the types of their forms, and refuse the first that is out of range."""
-        for each in self.declared().values():
-            self.require(each)
-
     def require(self, each: ElementField) -> None:
         value = getattr(self, each.name)
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door
 from ...pipeline import compile
 from .motion_limits import Rows
 from .motion_path import Moved, Path, Slopes
@@ -23,8 +23,10 @@ def limits_of_frames(path: Path, frames: str | Sequence[str], height: float | No
     """
     names = tuple(path.model.frame(name).name for name in ([frames] if isinstance(frames, str) else frames))
     if (height is None and box is None) != (not names):
-        message = "frames= needs height= or box=" if names else "height= and box= need frames="
-        fix = "height=, box= or both" if names else f"frames=[{path.robot.frame_names[-1]!r}], or others"
+        message = "there is nothing to keep clear of" if names else "the frames that keep clear are missing"
+        tip = path.robot.frame_names[-1]
+        frames_fix = at_door(f"frames=[{tip!r}], or others", f"--frames {tip}, or others")
+        fix = at_door("height=, box= or both", "--height, --box or both") if names else frames_fix
         raise LinkworkError(message, where="frames", fix=fix)
     units, free = ("m",) * len(names), np.full(len(names), np.inf)
     places, pull = _places(path, names)

@@ -408,8 +408,7 @@ class Log:
         return filters.resampled(self, rate)
 
     def smoothed(self, cutoff: float | None = None, order: int = 4, derivatives: str = "central") -> Log:
-        """Return the log with q, v and a filtered by a low pass without delay, and with derivatives for what was not
-        measured.
+        """Return the log with q, v and a filtered without delay, and differentiated where they were not measured.
 
         The filter is a Butterworth filter, run forwards and backwards. Uneven times are resampled. tau and the
         reference stay as they are: see ``banded``.

@@ -370,7 +370,7 @@ def save(log: Log, path: Path) -> None:
     formats = {".csv": csv_of, ".npz": None, ".parquet": parquet_of}
     if path.suffix not in formats:
         got, expected = path.suffix or "no suffix", ", ".join(formats)
-        raise LinkworkError("unknown format of logs", where=str(path), got=got, expected=expected)
+        raise LinkworkError("the suffix is not that of a log", where=str(path), got=got, expected=expected)
     names, arrays = _arrays(log)
     band = None if log.band is None else astuple(log.band)
     about = {"format": FORMAT, "entries": names, "band": band, "passed": log.passed, "notes": log.notes}

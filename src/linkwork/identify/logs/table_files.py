@@ -66,7 +66,7 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
     suffix = path.with_suffix("").suffix if packed else path.suffix
     if suffix not in SUFFIXES or (packed and suffix in (".npz", ".parquet")):
         got, expected = path.name, f"one of {', '.join(SUFFIXES)}, or .csv.gz"
-        raise LinkworkError("unknown format of logs", where=str(path), got=got, expected=expected)
+        raise LinkworkError("the suffix is not that of a log", where=str(path), got=got, expected=expected)
     data = read_bytes(path, longest=LONGEST)
     if packed:
         data = _unpacked(data, str(path))
