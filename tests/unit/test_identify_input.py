@@ -30,7 +30,7 @@ WRONG = {
     "law of a joint": ({"friction": {"elbow": 3}}, UnknownNameError, "no friction law '3'"),
     "no laws": ({"friction": 3}, LinkworkError, r"friction: these are not friction laws\n  got: 3"),
     "nothing": (
-        {"friction": (), "inertias": False, "rotors": False}, LinkworkError, r"there is nothing to identify\n  fix: choose"
+        {"friction": (), "inertias": False, "rotors": False}, LinkworkError, r"is nothing to identify\n  fix: choose"
     ),
     "gamma zero": ({"gamma": 0.0}, LinkworkError, r"gamma: out of range\n  got: 0.0\n  expected: a number, positive"),
     "gamma below": ({"gamma": -1.0}, LinkworkError, "gamma: out of range"),
