@@ -112,33 +112,23 @@ def _consistent(data: Observations, first: Solution, prior: Prior, options: Iden
     return consistent_fit(data, first, prior, options.gamma)
 
 
-def _wls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    return _nearest(data, first, prior, "wls")
+def _least_squares(
+    method: str, data: Observations, first: Solution, prior: Prior, options: IdentifyOptions
+) -> Estimate:
+    """Return the solution, with the standard parameters nearest to the prior that have its base parameters."""
+    unknowns, solution = data.unknowns, first
+    if method == "ols":
+        solution = ols(data.excited, unknowns.base_prior)
+    elif method == "irls":
+        solution = irls(unknowns, data.logs, data.excited, data.noise, options.progress)
+    elif method == "iv":
 
+        def changed(x: np.ndarray) -> Robot:
+            return unknowns.robot_with(nearest_parameters(unknowns, prior, x)[0])
 
-def _ols(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    return _nearest(data, ols(data.excited, data.unknowns.base_prior), prior, "ols")
-
-
-def _irls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    solution = irls(data.unknowns, data.logs, data.excited, data.noise, options.progress)
-    return _nearest(data, solution, prior, "irls")
-
-
-def _iv(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    unknowns = data.unknowns
-
-    def changed(x: np.ndarray) -> Robot:
-        return unknowns.robot_with(nearest_parameters(unknowns, prior, x)[0])
-
-    motions = instruments_of(unknowns, data.recordings, changed, options.controller, options.gains)
-    solution = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
-    return _nearest(data, solution, prior, "iv")
-
-
-def _nearest(data: Observations, solution: Solution, prior: Prior, method: str) -> Estimate:
-    """Return the estimate with the standard parameters nearest to the prior that have these base parameters."""
-    theta, slope = nearest_parameters(data.unknowns, prior, solution.x)
+        motions = instruments_of(unknowns, data.recordings, changed, options.controller, options.gains)
+        solution = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
+    theta, slope = nearest_parameters(unknowns, prior, solution.x)
     count = solution.iterations
     note = Note("iterations", f"{method}: {count} iterations", values={"iterations": count})
     return Estimate(solution, theta, slope @ solution.covariance @ slope.T, notes=(note,) if count > 1 else ())
@@ -146,10 +136,7 @@ def _nearest(data: Observations, solution: Solution, prior: Prior, method: str) 
 
 METHODS: dict[str, Method] = {
     "consistent": partial(_regression, _consistent),
-    "wls": partial(_regression, _wls),
-    "ols": partial(_regression, _ols),
-    "irls": partial(_regression, _irls),
-    "iv": partial(_regression, _iv),
+    **{name: partial(_regression, partial(_least_squares, name)) for name in ("wls", "ols", "irls", "iv")},
     "simulation": by_simulation,
 }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...function import Function
 from ...model import Joint
 from ...notes import Note
 from ...options import ExciteOptions
@@ -92,6 +93,20 @@ def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, floa
         _of_series(path, "velocity", "xd", -limits.share * fast, limits.share * fast),
         _of_series(path, "acceleration", "xdd", -limits.share * rise, limits.share * rise),
     ]
+
+
+def of_function(function: Function, names: Sequence[str]) -> tuple[Callable[..., np.ndarray], Callable[..., None]]:
+    """Return ``values`` and ``pull`` of a robot's function of some of q, v and a."""
+    back = function.vjp(tuple(names))
+
+    def values(moved: Moved) -> np.ndarray:
+        return function(*(getattr(moved, name) for name in names))
+
+    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+        for name, part in zip(names, back(*(getattr(moved, name) for name in names), bar), strict=True):
+            setattr(slopes, name, getattr(slopes, name) + part)
+
+    return values, pull
 
 
 def _of_series(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray) -> Rows:
@@ -178,16 +193,13 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
         rows.append(Rows("position", layout.names, layout.units, low, high, positions, pull))
     bounded_velocities, low, high = bounded(lambda joint: (-joint.velocity_limit, joint.velocity_limit))
     if bounded_velocities:
-        function = path.robot.joint_velocities
-        back = function.vjp(("q", "v"))
+        all_velocities, pull_all = of_function(path.robot.joint_velocities, ("q", "v"))
 
         def velocities(moved: Moved) -> np.ndarray:
-            return function(moved.q, moved.v)[:, bounded_velocities]
+            return all_velocities(moved)[:, bounded_velocities]
 
         def pull_velocities(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            by_q, by_v = back(moved.q, moved.v, path.among_all(bounded_velocities, bar))
-            slopes.q += by_q
-            slopes.v += by_v
+            pull_all(moved, path.among_all(bounded_velocities, bar), slopes)
 
         layout = coordinates.of_freedoms(bounded_velocities, UNITS["velocity"])
         rows.append(Rows("velocity", layout.names, layout.units, low, high, velocities, pull_velocities))
@@ -202,16 +214,5 @@ def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[Note]) ->
     efforts = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
     most = np.minimum(efforts, [chosen.get(name, np.inf) for name in layout.names]) * limits.share
     _note_assumed(notes, "torque", "nothing bounds it", layout.names, most)
-    forces = robot.inverse_dynamics
-    back = forces.vjp(("q", "v", "a"))
-
-    def values(moved: Moved) -> np.ndarray:
-        return forces(moved.q, moved.v, moved.a)
-
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-        by_q, by_v, by_a = back(moved.q, moved.v, moved.a, bar)
-        slopes.q += by_q
-        slopes.v += by_v
-        slopes.a += by_a
-
-    return [Rows("torque", layout.names, layout.units, -most, most, values, pull)]
+    functions = of_function(robot.inverse_dynamics, ("q", "v", "a"))
+    return [Rows("torque", layout.names, layout.units, -most, most, *functions)]

@@ -210,14 +210,20 @@ def quaternions(names: Sequence[str]) -> list[int]:
 
 def continuous(log: Log) -> Log:
     """Return the log with the signs of quaternions chosen so that they do not jump."""
-    q = log.q
-    for first in quaternions(log.joints):
+    q = without_flips(log.q, quaternions(log.joints))
+    return log if q is log.q else changed(log, q=q)
+
+
+def without_flips(q: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    """Return positions whose quaternions do not change sign; the array itself if they do not."""
+    result = q
+    for first in places:
         part = q[:, first : first + 4]
         flips = np.concatenate([[1.0], np.where(np.sum(part[1:] * part[:-1], axis=1) < 0, -1.0, 1.0)])
         if (flips < 0).any():
-            q = q.copy() if q is log.q else q
-            q[:, first : first + 4] = part * np.cumprod(flips)[:, None]
-    return log if q is log.q else changed(log, q=q)
+            result = q.copy() if result is q else result
+            result[:, first : first + 4] = part * np.cumprod(flips)[:, None]
+    return result
 
 
 def unit(log: Log) -> Log:

@@ -175,7 +175,7 @@ def _choose(tables: Mapping[str, Table], kind: str, choice: Any, used: Sequence[
         return Choice(table, others, names if all(names) else ())
     if (entries := _saved_columns(table, kind)) is not None:
         return entries
-    return next((found for name in NAMES[kind] if (found := _group(table, name, used))), None)
+    return next((group for name in NAMES[kind] if (group := _group(table, name, used))), None)
 
 
 def _saved_columns(table: Table, kind: str) -> Choice | None:
@@ -195,15 +195,15 @@ def _named(names: Sequence[str]) -> tuple[str, ...]:
     return () if all(str(name).isdigit() for name in names) else tuple(map(str, names))
 
 
-def _group(table: Table, prefix: str, taken: Sequence[int] = ()) -> Choice | None:
+def _group(table: Table, prefix: str, used: Sequence[int] = ()) -> Choice | None:
     """Return columns such as q1, q_1, q[1], in the order of their numbers, or q.elbow, q_elbow, or a single one named
     so.
 
-    Columns that are ``taken`` already are left out.
+    Columns that are ``used`` already are left out.
     """
     flags = re.S if len(prefix) == 1 else re.S | re.I  # A1 may be amperes
     pattern = re.compile(rf"{re.escape(prefix)}(?:[ _]?(\d+)|\[(.+)\]|\((.+)\)|[._ :/](.+))", flags)
-    names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in taken]
+    names = [(k, name.strip()) for k, name in enumerate(table.names) if k not in used]
     matches = [(k, match) for k, name in names if (match := pattern.fullmatch(name))]
     if not matches:
         exact = [k for k, name in names if name == prefix]
@@ -233,8 +233,8 @@ def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Seque
 def _columns(table: Table, choice: Any, kind: str) -> Choice:
     """Return the columns that the caller chose: a name, a prefix, a number, a slice, or a list of names or numbers."""
     if isinstance(choice, str) and choice not in table.names:
-        if (found := _group(table, choice)) is not None:
-            return found
+        if (group := _group(table, choice)) is not None:
+            return group
         raise _unknown(table, choice, kind)
     if isinstance(choice, slice):
         choice = range(len(table.names))[choice]

@@ -65,8 +65,6 @@ class Equations:
 
     def eliminated(self, damping: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Return H and g without the starts."""
-        if not self.H0.size:
-            return self.H, self.g
         both = np.concatenate([self.B, self.g0[..., None]], axis=2)
         solved = np.linalg.solve(self._damped(damping), both)
         reduction = np.einsum("sij,sik->jk", self.B, solved)
@@ -74,20 +72,16 @@ class Equations:
 
     def starts(self, step: np.ndarray, damping: float = 0.0) -> np.ndarray:
         """Return d0 of each segment."""
-        if not self.H0.size:
-            return self.g0
         return -np.linalg.solve(self._damped(damping), (self.g0 + self.B @ step)[..., None])[..., 0]
 
     def promised(self, damping: float = 0.0) -> float:
         """Return by how much the cost decreases if only the starts move."""
-        if not self.H0.size:
-            return 0.0
         return 0.5 * float((self.g0 * np.linalg.solve(self._damped(damping), self.g0[..., None])[..., 0]).sum())
 
     def _damped(self, damping: float) -> np.ndarray:
         """Return H0 with damping; what no output determines of a start stays as it is."""
         diagonal = np.einsum("sii->si", self.H0)
-        least = 1e-12 * diagonal.max(axis=1, keepdims=True) + np.finfo(float).tiny
+        least = 1e-12 * diagonal.max(axis=1, keepdims=True, initial=0.0) + np.finfo(float).tiny
         return self.H0 + (damping * diagonal + least)[..., None] * np.eye(diagonal.shape[1])
 
     def turned(self, slopes: np.ndarray) -> Equations:
@@ -181,11 +175,11 @@ class OutputError:
 
     def forward(self, z: np.ndarray, run: Trajectory) -> Forward:
         """Return derivatives by the unknowns, without logarithms, then by the starts."""
-        held = {}
+        by_delay = {}
         if self.searched.delay:
             _, slope = self.segments.commanded(self.searched.seconds(z))
-            held = {"tau" if self.controller is None else REFERENCE: slope}
-        return Forward(run.tape, self.searched.constants, held, self._along(run) if self.initial else None)
+            by_delay = {"tau" if self.controller is None else REFERENCE: slope}
+        return Forward(run.tape, self.searched.constants, by_delay, self._along(run) if self.initial else None)
 
     def _along(self, run: Trajectory) -> np.ndarray:
         """Return derivatives of the starts by their steps, as ``Starts.moved`` makes them."""

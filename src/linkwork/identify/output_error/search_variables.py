@@ -109,14 +109,11 @@ class Searched:
             model = model.with_inertias([each.bodies[i].inertia for i, each in enumerate(chosen)])
         if "payload" in inputs:
             model = carrying(model, self.payload, inputs["payload"].tolist())
-        joints = {name: inputs[name].tolist() for name in OF_JOINTS if name in inputs}
-        searched = {name: {model.position_names[k] for k in self.constants[name]} for name in joints}
-        changed = varied(model, joints)
-        bodies = []
-        for body, other in zip(model.bodies, changed.bodies, strict=True):
+        drives, bodies = self.drives(z), []
+        for body in model.bodies:
             joint = body.joint
-            for name in (name for name in joints if joint.name in searched[name]):
-                joint = with_value(joint, name, value_of(other.joint, name))
+            for name, value in drives.get(joint.name, {}).items():
+                joint = with_value(joint, name, value)
             bodies.append(replace(body, joint=joint))
         return replace(model, bodies=tuple(bodies))
 

@@ -5,9 +5,9 @@ They are cut into segments that are simulated in one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...formulations import layouts
 from ...notes import Note
-from ..logs.filters import even
+from ..logs.filters import even, without_flips
 from ..logs.log import Log
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
         places, rates = q, v
     else:
         names, motors = model.coordinates.names, model.coordinates.whole(model.mobility.motors).names
-        q = _continuous(_columns(log.q, log.joints, names, motors, f"{where}, q"), model.coordinates.quaternions)
+        q = _columns(log.q, log.joints, names, motors, f"{where}, q")
+        q = without_flips(q, [at.start for at in model.coordinates.quaternions])
         tau = _columns(log.tau, log.forces, layout["tau"].names, layout["motors"].names, f"{where}, tau")
         places = np.where(np.isfinite(q), q, model.coordinates.neutral())
         if log.v is None:
@@ -93,15 +94,6 @@ def _columns(
     result = np.full((len(array), len(names)), np.nan)
     result[:, [names.index(name) for name in columns]] = array
     return result
-
-
-def _continuous(q: np.ndarray, quaternions: Iterable[Any]) -> np.ndarray:
-    """Return positions whose quaternions do not change sign, as those of a simulation do not."""
-    for at in quaternions:
-        part = q[:, at]
-        turned = np.where((part[1:] * part[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-        q[1:, at] *= np.cumprod(turned)[:, None]
-    return q
 
 
 def _differences(robot: Robot, q: np.ndarray, rate: float) -> np.ndarray:

@@ -68,7 +68,8 @@ class Curves:
 
 def curves_of(fit: Fit, log: Log) -> Curves:
     log_of_robot = log.for_robot(fit.robot)
-    forces, rates = len(fit.forces), _rates(fit)
+    forces, places = len(fit.forces), _places(fit)
+    rates = [places.get(freedom) for freedom in fit.robot.model.mobility.forced]
     start, length = float(log_of_robot.t[0]), log_of_robot.duration
     rows: list[list[np.ndarray]] = [[] for _ in range(forces)]
     squares, power, count = np.zeros(forces), np.zeros(forces), 0
@@ -103,17 +104,15 @@ def curves_of(fit: Fit, log: Log) -> Curves:
     return Curves(curves, relative(squares, power), count, histogram, classes, max_motor_velocities)
 
 
-def _rates(fit: Fit) -> list[int | None]:
-    """Return which of the velocities belongs to each force."""
-    mobility = fit.robot.model.mobility
-    places = {freedom: k for k, freedom in enumerate(mobility.independent)}
-    return [places.get(freedom) for freedom in mobility.forced]
+def _places(fit: Fit) -> dict[int, int]:
+    """Return places of the independent velocities by dof."""
+    return {freedom: k for k, freedom in enumerate(fit.robot.model.mobility.independent)}
 
 
 def _motor_rates(fit: Fit) -> np.ndarray:
     """Return velocities of the motors of transmissions per those of the joints."""
     model = fit.robot.model
-    places = {freedom: k for k, freedom in enumerate(model.mobility.independent)}
+    places = _places(fit)
     shares = [shares for _, shares in motors(model)]
     rows = np.zeros((len(shares), len(places)))
     for row, ratios in zip(rows, shares, strict=True):
@@ -211,7 +210,7 @@ def _force(drive: Any, v: np.ndarray, model: Model) -> np.ndarray:
 def _forces(fit: Fit) -> dict[str, tuple[int, int]]:
     """Return places of force and velocity, by name, of joints that have one of each."""
     coordinates, mobility = fit.robot.coordinates, fit.robot.model.mobility
-    places = {freedom: k for k, freedom in enumerate(mobility.independent)}
+    places = _places(fit)
     return {
         coordinates.joint_of(freedom).name: (k, places[freedom])
         for k, freedom in enumerate(mobility.forced)

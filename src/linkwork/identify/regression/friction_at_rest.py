@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import UnknownNameError, UnsupportedError
-from ...formulations.drives import motors
 from ...model import Joint, Model, Motor
 from ...notes import Note
 from ..logs.filters import DURATION, SHARE_AT_REST, lasting
 from ..logs.log import Log
 from ..logs.signals import zero_phase
 from .stacked_regressor import blocks, relative
-from .unknowns import Unknowns
+from .unknowns import Unknowns, drives_with_shares
 
 AT_REST = ("smooth", "last motion")
 PARTS = ("moving", "standing", "standing, beyond Coulomb", "standing, last motion")
@@ -76,12 +75,8 @@ def _range(model: Model, v: np.ndarray, resting: np.ndarray) -> tuple[np.ndarray
 
 
 def _with_dry_friction(model: Model) -> list[tuple[Joint | Motor, list[tuple[int, float]]]]:
-    """Return drives whose friction jumps at rest, with the forces they act on; none if loops or mimic joints share
-    forces."""
-    if model.constrained or model.has_mimic:
-        return []
-    drives = [(model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)]
-    return [(drive, shares) for drive, shares in [*drives, *motors(model)] if any(law.jumps for law in drive.acting)]
+    """Return drives whose friction jumps at rest, with the forces they act on."""
+    return [pair for pair in drives_with_shares(model) if any(law.jumps for law in pair[0].acting)]
 
 
 def _limit(drive: Joint | Motor, side: np.ndarray) -> np.ndarray:

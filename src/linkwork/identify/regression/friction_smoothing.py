@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...formulations.drives import motor_rate, motors
+from ...formulations.drives import motor_rate
 from ...model import Joint, Motor
 from ..logs.log import Log
 from .least_squares import ols, wls
 from .noise_floor import noise_triangles, unexcited
 from .stacked_regressor import HELD, Block, Collector, Information, blocks
-from .unknowns import Unknowns
+from .unknowns import Unknowns, drives_with_shares
 
 SPAN, SAMPLES = 20_000, 4_000  # samples of a recording that are considered, and how many of them are used
 FEWEST, NUMBERS = 500, 2_000_000  # large robots use fewer samples, with so many numbers in Y, but at least so many
@@ -131,20 +131,15 @@ def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
 
 
 def _jumping(unknowns: Unknowns) -> list[Jumping]:
-    """Return columns of friction that jumps; none for robots whose joints share forces through loops or mimic
-    joints."""
+    """Return columns of friction that jumps; none for robots whose friction is smooth."""
     model = unknowns.robot.model
-    if model.constrained or model.has_mimic or model.friction_width:
+    if model.friction_width:
         return []
-    drives: list[tuple[Joint | Motor, list[tuple[int, float]]]] = [
-        (model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)
-    ]
-    drives += list(motors(model))
     place = {parameter: k for k, parameter in enumerate(unknowns.columns)}
-    columns = []
-    for drive, shares in drives:
-        for law in drive.laws:
-            for element in law.elements if law.jumps and not drive.friction_width else ():
-                if (drive.name, element) in place:
-                    columns.append((place[drive.name, element], drive, element, shares))
-    return columns
+    return [
+        (place[drive.name, element], drive, element, shares)
+        for drive, shares in drives_with_shares(model)
+        for law in drive.laws
+        for element in law.elements
+        if law.jumps and not drive.friction_width and (drive.name, element) in place
+    ]

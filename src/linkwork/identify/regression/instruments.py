@@ -43,7 +43,7 @@ def instruments_of(
                 expected="Log(..., reference=Point(q, v, a)): what was commanded",
                 fix='pass it, or use method="wls"',
             )
-    commanded = [replace(log, **_motion(log.reference)).for_robot(unknowns.robot) for log in logs]
+    commanded = [_commanded(log).for_robot(unknowns.robot) for log in logs]
     if controller is None:
         return lambda x: commanded
 
@@ -54,8 +54,9 @@ def instruments_of(
     return simulated
 
 
-def _motion(reference: Point | None) -> dict[str, Any]:
-    return dict(zip(("q", "v", "a"), reference or (), strict=True))
+def _commanded(log: Log) -> Log:
+    q, v, a = log.reference or Point(log.q)
+    return replace(log, q=q, v=v, a=a)
 
 
 def _simulate(workspace: Workspace, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import drives_of
 from ...formulations.drives import motors
-from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
+from ...model import ELEMENTS, FrictionLaw, Joint, Model, Motor, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...options import IdentifyOptions
 from ...parameters import base_parameters, parameter_vector
@@ -262,6 +262,14 @@ def _with_laws(
         return drive
 
     return changed_drives(model, change), tuple(names)
+
+
+def drives_with_shares(model: Model) -> list[tuple[Joint | Motor, list[tuple[int, float]]]]:
+    """Return drives with the forces they act on; none if loops or mimic joints share forces."""
+    if model.constrained or model.has_mimic:
+        return []
+    joints = [(model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)]
+    return [*joints, *motors(model)]
 
 
 def split(name: str) -> tuple[str, str]:
