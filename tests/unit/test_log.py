@@ -377,7 +377,7 @@ def test_loops_that_measurements_leave_open():
     robot = linkwork.load("five-bar")
     log = moved(robot)
     found = log.noisy(0, q=1e-4).for_robot(robot)
-    assert np.abs(robot.loop_residual(found.q)).max() < 1e-11 and any("closed anew" in note for note in found.notes)
+    assert np.abs(robot.loop_residual(found.q)).max() < 1e-11 and any("closed again" in note for note in found.notes)
 
 
 def test_passive_joints_are_not_driven():

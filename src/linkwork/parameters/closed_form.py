@@ -112,8 +112,7 @@ def _direction(model: Model, i: int) -> Vector:
 
 
 def _across(h: Vector, u: Vector) -> tuple[Vector, tuple[str, ...]]:
-    """Return first moments without their part along ``u``, with a zero where ``u`` is largest; and the parameters
-    left."""
+    """Return first moments without their part along ``u``, zero where ``u`` is largest; and the parameters left."""
     largest = max((2, 1, 0), key=lambda k: round(abs(u[k]), 12))
     left = tuple(name for k, name in enumerate(("MX", "MY", "MZ")) if k != largest)
     return h - u * (h[largest] * (1 / u[largest])), ("M", *left)

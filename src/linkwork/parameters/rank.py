@@ -128,6 +128,6 @@ def _ambiguity(sizes: Sequence[float], noise: float) -> str:
 
 
 def _scale(Y: np.ndarray) -> np.ndarray:
-    """Return factors that make columns of about length one; very short ones stay short, lest rounding grows."""
+    """Return factors that make columns of about length one; very short ones stay short, or rounding would grow."""
     length = np.sqrt((Y**2).sum(axis=0))
     return power_of_two(1 / np.maximum(length, SHORT * (length.max(initial=0.0) or 1.0)))

@@ -50,14 +50,12 @@ class Prior(Entropic):
 
 
 def minimum_with_prior(T: np.ndarray, prior: Prior, gamma: float, start: np.ndarray | None = None) -> Minimum:
-    """Return the minimum for the triangle T = [R z] of the base parameters, in deviations, from ``start`` if it is
-    near."""
+    """Return the minimum for the triangle T = [R z] of the base parameters, in deviations; ``start`` may be near it."""
     return minimum(T[:, :-1] @ prior.unknowns.matrix, T[:, -1], prior, gamma, start)
 
 
 def minima_by_gamma(T: np.ndarray, prior: Prior) -> Iterator[Minimum]:
-    """Yield the minimum for each of GAMMAS, from strong to weak prior, each from the last one, or else from the
-    prior."""
+    """Yield the minimum for each of GAMMAS, from a strong to a weak prior, each from the last one or the prior."""
     A, b = T[:, :-1] @ prior.unknowns.matrix, T[:, -1]
     near = None
     for gamma in GAMMAS:

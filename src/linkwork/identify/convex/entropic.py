@@ -130,8 +130,7 @@ class Entropic:
         return gradient
 
     def root(self, inverse: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Return rows J such that J^T J has ``factors`` of the inverses for bodies, and squares of the scales
-        elsewhere."""
+        """Return rows J such that J^T J has ``factors`` of the inverses for bodies, else squares of the scales."""
         count, J = self.places.size, np.zeros((self.places.size + len(self.positive), len(self.start)))
         J[np.arange(count).reshape(-1, TEN, 1), self.places[:, None]] = factors(inverse)
         J[count + np.arange(len(scale)), list(self.positive)] = scale

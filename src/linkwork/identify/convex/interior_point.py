@@ -47,16 +47,16 @@ def follow_central_path(
     state = _State.of(inside, mu, prior)
     for iteration in range(1, MOST):
         try:
-            way = _Linearised.at(A, b, prior, gamma, state)
+            linear = _Linearised.at(A, b, prior, gamma, state)
             inside = state.theta
-            step = way.step(gamma)  # how far could mu fall?
-            ahead = way.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
+            step = linear.step(gamma)  # how far could mu fall?
+            ahead = linear.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
             now = state.gap(prior) / count
             mu = max(gamma, min(1.0, max(ahead, 0.0) / now) ** 2 * now)
-            step = way.step(mu)
+            step = linear.step(mu)
             length = min(1.0, BACK * step.reach)
-            state = way.moved(step, length)
-            if mu == gamma and length == 1.0 and abs(float(step.theta @ way.slope(mu))) < CLOSE * gamma:
+            state = linear.moved(step, length)
+            if mu == gamma and length == 1.0 and abs(float(step.theta @ linear.slope(mu))) < CLOSE * gamma:
                 return state.theta, iteration
         except np.linalg.LinAlgError:  # double precision is exhausted
             return inside, iteration
@@ -64,8 +64,7 @@ def follow_central_path(
 
 
 def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
-    """Return the prior, with all bodies scaled up to what the data ask for; far too light ones would make tiny
-    steps."""
+    """Return the prior with all bodies scaled up to what the data require, since far too light ones make tiny steps."""
     bodies = np.zeros_like(prior.start)
     bodies[prior.places] = prior.start[prior.places]
     effect, residual = A @ bodies, b - A @ prior.start

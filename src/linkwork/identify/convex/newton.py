@@ -26,8 +26,7 @@ SHORTEST = 1e-12  # shortest length of a step
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The parameters ``theta`` and the ``cost`` with the entropic term; ``settled`` is False if the search did not
-    converge."""
+    """Parameters ``theta`` and ``cost`` with the entropic term; ``settled`` is False if the search did not converge."""
 
     theta: np.ndarray
     cost: float
@@ -81,13 +80,11 @@ def newton(
 
 
 def covariance(A: np.ndarray, prior: Entropic, gamma: float, theta: np.ndarray) -> np.ndarray:
-    """Return the covariance of theta at the minimum, for equations in standard deviations, with the prior as
-    knowledge."""
+    """Return the covariance of theta at the minimum, for equations in standard deviations and with the prior."""
     inverse = _inverse_root(A, prior, gamma, prior.slopes(theta)[1])
     return inverse @ inverse.T
 
 
 def _inverse_root(A: np.ndarray, prior: Entropic, gamma: float, J: np.ndarray) -> np.ndarray:
-    """Return the inverse of R, where R^T R is the Hessian; squares would lose the digits of a prior 10^12 times
-    weaker."""
+    """Return the inverse of R, where R^T R is the Hessian, without squares, which lose digits of a weak prior."""
     return inverse_of(triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(prior.weak))])))

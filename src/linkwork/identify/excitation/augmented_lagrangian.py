@@ -133,8 +133,7 @@ class Problem:
         return self.regressor(*(each[self.grid.inside] for each in (moved.q, moved.v, moved.a)))
 
     def information(self, Y: np.ndarray) -> np.ndarray:
-        """Return F, by products so small that BLAS does not distribute them among threads, which would wait for each
-        other."""
+        """Return F, by products so small that BLAS does not distribute them among threads, which is slower."""
         W = (Y @ self.columns).reshape(-1, self.columns.shape[1])
         rows = max(8, SMALL // W.shape[1] ** 2)
         return np.sum([W[k : k + rows].T @ W[k : k + rows] for k in range(0, len(W), rows)], axis=0) / len(Y)
@@ -150,8 +149,7 @@ class Problem:
         return len(size) - rank
 
     def figures(self, coefficients: np.ndarray) -> tuple[float, float]:
-        """Return the condition number of the scaled regressor over a period, and the logarithm of the determinant of
-        F."""
+        """Return the condition number of the scaled regressor over a period, and the logarithm of det F."""
         W = self.regressors(coefficients) @ self.columns
         values = np.linalg.svd(np.concatenate(W), compute_uv=False)
         if len(values) < W.shape[-1] or not values[-1] > SINGULAR * values[0]:

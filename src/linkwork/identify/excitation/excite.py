@@ -152,8 +152,7 @@ class _Checked:
     grid: Grid
 
     def excess(self, coefficients: np.ndarray, grid: Grid) -> np.ndarray | None:
-        """Return how far each row is beyond its limits at most, relative to the allowed range; None where loops are
-        open."""
+        """Return how far each row is beyond its limits at most, relative to the allowed range; None with open loops."""
         moved = self.problem.at(coefficients, grid)
         if moved is None:
             return None
@@ -259,8 +258,7 @@ def _held_positions(path: Path, still: Sequence[str] | Mapping[str, float]) -> d
 
 
 def _reference(path: Path, motion: FourierFromRest, rate: float) -> Reference:
-    """Return the motion of the motors for controllers: a table where there are more motors than joints of the
-    series."""
+    """Return the motion of the motors for controllers: a table if there are more motors than series."""
     motors = path.model.mobility.motors
     if motors == path.freedoms:
         return motion

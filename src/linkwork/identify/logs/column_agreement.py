@@ -193,8 +193,7 @@ def _near(ratio: float, known: dict[float, str]) -> str:
 
 
 def _delay(measured: np.ndarray, rates: np.ndarray, likeness: float) -> int:
-    """Return the samples by which the measured signal comes later (sooner if negative); 0 if a delay does not explain
-    it."""
+    """Return the delay of the measured signal in samples (negative: sooner); 0 if a delay does not explain it."""
     if 1 - likeness < DELAY:
         return 0
     reach = len(rates) // 4

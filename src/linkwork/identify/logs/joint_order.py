@@ -118,7 +118,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         known = coordinates.whole(mobility.located)
         assembled, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
         return assembled, [
-            f"loops closed anew from {known.positions}, as the measured positions leave them open",
+            f"loops closed again from {known.positions}, as the measured positions leave them open",
             *near,
         ]
     if not robot.model.constrained:

@@ -143,8 +143,7 @@ def _fits(width: int, degree: int, number: int) -> np.ndarray:
 
 
 def _half_width(rate: float, cutoff: float) -> int:
-    """Return half the window in which the first derivative of cubics loses 3 dB at the cutoff: 1.25 / (2 cutoff)
-    seconds."""
+    """Return half the window in samples in which the derivative of cubics loses 3 dB at the cutoff."""
     return max(2, round(1.25 * rate / (2 * cutoff) - 0.5))
 
 

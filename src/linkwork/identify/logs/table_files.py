@@ -285,7 +285,7 @@ def _numbers(
 
 
 def _from_npz(data: bytes, where: str) -> Table:
-    """Return the table: arrays (N,) are columns by their names, arrays (N, n) NAME.0, NAME.1, ... or as linkwork names
+    """Return the table: arrays (N,) are columns by name, arrays (N, n) NAME.0, NAME.1, ... or as linkwork named
     them."""
     arrays = read_zip(data, most=min(LONGEST, MEMORY + PACKED * len(data)))
     about = parse_json(str(arrays.pop(KEY))) if KEY in arrays else {}

@@ -91,8 +91,8 @@ class Equations:
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """A simulation, and its ``differences`` from what was measured, (segments, rows, entries), zero where nothing
-    was."""
+    """A simulation, and its ``differences`` from the recordings, (segments, rows, entries), zero where nothing was
+    measured."""
 
     run: Trajectory
     differences: np.ndarray

@@ -74,8 +74,7 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
 def _columns(
     array: np.ndarray, columns: Sequence[str], names: Sequence[str], motors: Sequence[str], where: str
 ) -> np.ndarray:
-    """Return columns in the order of ``names``, NaN where there are none; unnamed ones are all, or those of the
-    motors."""
+    """Return columns in the order of ``names``, NaN if missing; unnamed ones are all, or those of the motors."""
     if not columns:
         if array.shape[1] not in (len(names), len(motors)):
             expected = f"{len(names)} ({', '.join(names)})"

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def errors(fit: Fit, every: bool = False) -> Table:
-    """Return the standard deviation of the residual of each force, and relative errors: over all samples, or of every
-    kind."""
+    """Return standard deviations of the residuals, and relative errors over all samples, or of every kind."""
     kinds = fit.errors if every else all_samples(fit)
     rows = [
         [name, float(fit.sigma[k]), *(None if np.isnan(x[k]) else 100 * float(x[k]) for x in kinds.values())]

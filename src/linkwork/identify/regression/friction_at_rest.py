@@ -32,8 +32,7 @@ def standing(log: Log, max_velocities: np.ndarray) -> np.ndarray:
 
 
 def last_direction(log: Log, resting: np.ndarray) -> np.ndarray:
-    """Return signs (N, n) of the last motion of joints that are ``resting``; zero while they move, and before they
-    do."""
+    """Return signs (N, n) of the last motion of ``resting`` joints; zero while they move, and before they do."""
     rows = np.arange(len(log))[:, None]
     last = np.maximum.accumulate(np.where(resting, -1, rows), axis=0)
     signs = np.sign(np.take_along_axis(np.asarray(log.v), np.maximum(last, 0), axis=0))
@@ -41,8 +40,8 @@ def last_direction(log: Log, resting: np.ndarray) -> np.ndarray:
 
 
 def friction_at_rest(model: Model, v: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return what Coulomb friction in these directions (..., n) adds to the smooth friction at v; zero without a
-    direction."""
+    """Return what Coulomb friction in these directions (..., n) adds to the smooth friction at v; zero where they are
+    zero."""
     if model.constrained or model.has_mimic:
         raise UnsupportedError(
             "friction at rest is not predicted for robots with loops or mimic joints",
@@ -129,8 +128,7 @@ class Squares:
 def squares_of(
     unknowns: Unknowns, model: Model, x: np.ndarray, logs: Sequence[Log], max_velocities: np.ndarray
 ) -> Squares | None:
-    """Return squared errors of recordings in the robot's order; None where no joint with Coulomb friction stands
-    still."""
+    """Return squared errors of recordings in the robot's order; None if no joint with Coulomb friction rests."""
     resting = [standing(log, max_velocities) for log in logs] if _with_dry_friction(model) else []
     if not any(still.any() for still in resting):
         return None

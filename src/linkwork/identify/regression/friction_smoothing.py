@@ -92,8 +92,7 @@ def _middle(log: Log, samples: int) -> Log:
 
 
 def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unknowns:
-    """Return unknowns with only the columns of friction that jumps, smoothed in NumPy, so that a trial compiles
-    nothing."""
+    """Return unknowns with only the columns of friction that jumps, smoothed in NumPy: a trial compiles nothing."""
 
     def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         del q, a
@@ -114,8 +113,7 @@ def _fill(Y: np.ndarray, place: int, column: Jumping, v: np.ndarray, width: floa
 
 
 def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
-    """Return the unknowns with smoothed friction, to judge what is excited: at rest, noise makes a jump look like
-    motion."""
+    """Return unknowns with smoothed friction, to judge what is excited: at rest, noise makes jumps like motion."""
     columns = _jumping(unknowns)
     if not columns or not logs:
         return unknowns

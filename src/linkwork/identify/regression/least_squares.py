@@ -94,7 +94,7 @@ def correlated(scores: Sequence[np.ndarray], normal: np.ndarray, covariance: np.
 
 
 def wls(information: Information, prior: np.ndarray) -> Solution:
-    """Return the solution with each force weighted by the deviation of its own residual, iterated until these are
+    """Return the solution with each force weighted by the deviation of its residual, iterated until these are
     steady."""
     solution = ols(information, prior)
     for iteration in range(1, MOST):
@@ -134,8 +134,7 @@ def irls(
 
 
 def _medians(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray) -> np.ndarray:
-    """Return standard deviations of the forces from the median of their residuals, or of a part of them if they are
-    many."""
+    """Return standard deviations of the forces from the median of their residuals, or of a part of many."""
     step = -(-sum(map(len, logs)) // MEDIANS)
     parts = [(np.abs(block.z - block.Y @ x)[::step], np.abs(block.tau).max(axis=0)) for block in blocks(unknowns, logs)]
     scale = np.median(np.concatenate([residuals for residuals, _ in parts]), axis=0) / MEDIAN
@@ -243,8 +242,7 @@ def deviations_of(information: Information, x: np.ndarray) -> np.ndarray:
 
 
 def _floor(size: np.ndarray) -> np.ndarray:
-    """Return the least deviation of forces of this size; a force that is always zero counts as the smallest of the
-    others."""
+    """Return the least deviation of forces of this size; a force that is always zero counts as the smallest other."""
     least = size[size > 0].min(initial=np.inf)
     return LEAST * np.where(size > 0, size, least if np.isfinite(least) else 1.0)
 

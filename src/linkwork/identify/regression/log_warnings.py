@@ -129,8 +129,7 @@ def _units(names: Sequence[str], expected: np.ndarray, measured: np.ndarray, rat
 
 
 def _both(expected: np.ndarray, force: np.ndarray, rate: np.ndarray) -> list[tuple[float, float]]:
-    """Return correlation and ratio of two forces, and of their parts without friction, about which robot files may be
-    wrong."""
+    """Return correlation and ratio of two forces, and of their parts without friction, which robot files may lack."""
     return [_compared(expected, force), _compared(*_without_friction(expected, force, rate))]
 
 

@@ -29,8 +29,7 @@ NOISY = 0.3  # noise of a predicted force, relative to its size, from which on t
 
 @dataclass(frozen=True, eq=False)
 class Unexcited:
-    """Directions (unknowns, k) that are not excited; each has a one at its own of the ``places``, where the others are
-    zero."""
+    """Directions (unknowns, k) that are not excited; each has a one at its own of the ``places``, the others zero."""
 
     directions: np.ndarray
     places: list[int]
@@ -92,8 +91,7 @@ def _spans(log: Log, samples: int) -> Iterator[Log]:
 
 
 def unexcited(information: Information, noise: np.ndarray | None) -> Unexcited:
-    """Return the directions that are not excited above ``noise`` (of ``noise_triangles``), forces weighted by their
-    sizes."""
+    """Return the directions that are not excited above ``noise``, with forces weighted by their sizes."""
     p = information.R.shape[-1] - 1
     if noise is None:
         return Unexcited(np.zeros((p, 0)), [])
@@ -128,8 +126,7 @@ def unexcited_columns(A: np.ndarray, N: np.ndarray) -> Unexcited:
 
 
 def _sparse(A: np.ndarray, N: np.ndarray, place: int, chosen: Sequence[int], rounding: float) -> np.ndarray:
-    """Return a direction with one at ``place`` that is noise, with few of the ``chosen`` columns (by matching
-    pursuit)."""
+    """Return a direction with one at ``place`` that is noise, with few of the ``chosen`` columns (matching pursuit)."""
     direction, used = np.zeros(A.shape[1]), []
     direction[place] = 1.0
     for _ in chosen:

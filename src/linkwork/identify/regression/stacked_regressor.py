@@ -171,8 +171,7 @@ class Information:
 
 
 def relative(squares: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """Return relative errors of forces from sums of squares; a force that is always zero is compared with the
-    largest."""
+    """Return relative errors from sums of squares; a force that is always zero is compared with the largest."""
     size = np.where(power > STILL * power.max(initial=0.0), power, power.max(initial=0.0))
     return np.sqrt(squares / np.where(size > 0, size, np.nan))
 

@@ -37,8 +37,7 @@ def describe_unidentifiable(unknowns: Unknowns, logs: Sequence[Log], unseen: np.
 
 
 def _apart(unseen: np.ndarray) -> np.ndarray:
-    """Return the same directions, each with a one where the others are zero: single unidentifiable parameters stand
-    alone."""
+    """Return the same directions, each with a one where the others are zero, so that single parameters stand alone."""
     directions = unseen / np.abs(unseen).max(axis=0, initial=np.finfo(float).tiny)
     free = np.arange(directions.shape[1])
     for k in free:
