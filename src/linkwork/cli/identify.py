@@ -173,7 +173,7 @@ def identify(
         return log if band is None else log.banded(band)
 
     with progress("reading") as status, warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentificationWarning)  # the fit's doubts say it, too
+        warnings.simplefilter("ignore", IdentificationWarning)  # they are printed below
         given, others = [prepared(path) for path in logs], [prepared(path) for path in held_out or ()]
         fit = robot.identify(given, method, held_out=others, progress=_telling(status, robot), **options)
         texts = _texts(fit, output, report)
