@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import ShapeError, UnknownNameError, UnsupportedError, names_of
+from ..errors import ShapeError, UnknownNameError, UnsupportedError, at_door, names_of
 from ..formulations.regressor import Drives, Parameter, parameter_values, standard_parameters
 from ..model import Model
 from ..model.drive import JointValues
@@ -288,5 +288,5 @@ def _require_chain(model: Model) -> None:
             "Lin's combinations are for serial chains on a fixed base",
             where=f"robot {model.name!r}",
             got=" and ".join(held_reasons),
-            fix='use kind="khalil"',
+            fix=at_door('use kind="khalil"', "use --kind khalil"),
         )

@@ -80,7 +80,7 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
     expected = " or ".join(dict.fromkeys(f"{len(names)} ({', '.join(names)})" for names in kinds.values() if names))
     raise ShapeError(
         "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=f"{count} columns",
-        expected=expected, fix="name the columns: joints=...",
+        expected=expected, fix="name the columns: " + at_door("joints=...", "--joints a,b,..."),
     )  # fmt: skip
 
 

@@ -71,10 +71,10 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
     chosen = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
     for kind in ("q", "tau"):
         if chosen[kind] is None:
-            raise LinkworkError(
-                "there are no columns of " + ("positions" if kind == "q" else "joint forces"), where=main.where,
-                got=_listed(main), fix=f"choose them by names or numbers from 0: {kind}=range(1, 7)",
-            )  # fmt: skip
+            message = f"there are no columns of {'positions' if kind == 'q' else 'joint forces'}"
+            typed = at_door(f"{kind}=range(1, 7)", f"--columns {kind}=1:7")
+            fix = f"choose them by names or numbers from 0: {typed}"
+            raise LinkworkError(message, where=main.where, got=_listed(main), fix=fix)
     reference = _several(main, options["reference"], {kind: f"reference.{kind}" for kind in "qva"}, "reference")
     frames = _frames(main)
     wrenches = _several(main, options["wrenches"], {frame: f"wrench.{frame}" for frame in frames}, "wrenches")
@@ -98,14 +98,15 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         values["tau"] *= gains
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
     elif options["units"] and (options["units"].get("tau") in CURRENTS):
-        fix = "gains=[...], newton metres per ampere of each joint"
+        fix = at_door("gains=[...]", "--gains ...") + ", newton metres per ampere of each joint"
         raise LinkworkError("currents need gains to become torques", where="gains", got="none", fix=fix)
     notes += [f"{kind} was in {unit}" for kind, unit in (options["units"] or {}).items()]
     times, note = _times(tables, options, units, len(values["q"]))
     keep = main.names.index("keep") if about and "keep" in main.names else None
     if "v" in names and "a" in names and names["v"] != names["a"]:
         got = f"{', '.join(names['v']) or 'no names'}, and {', '.join(names['a']) or 'no names'}"
-        raise ShapeError("v and a are of different joints", where=main.where, got=got, fix="joints=, or choose columns")
+        fix = at_door("joints=, or choose columns", "--joints, or choose --columns")
+        raise ShapeError("v and a are of different joints", where=main.where, got=got, fix=fix)
     return {
         "t": times,
         **values,
@@ -264,7 +265,11 @@ def _unknown(table: Table, name: str, kind: str) -> LinkworkError:
     where = f"{table.where}, {kind}"
     if table.named:
         return UnknownNameError("column", name, [name for name in table.names if name], where=where)
-    got, fix = f"{name!r}; there are {len(table.names)}", "choose by number, from 0: t=0, q=range(1, 7), ..."
+    got, typed = (
+        f"{name!r}; there are {len(table.names)}",
+        at_door("t=0, q=range(1, 7)", "--columns t=0 --columns q=1:7"),
+    )
+    fix = f"choose by number, from 0: {typed}, ..."
     return LinkworkError("the columns have no names", where=where, got=got, fix=fix)
 
 
@@ -356,7 +361,10 @@ def _times(
     if isinstance(choice, str) and choice not in table.names:
         raise LinkworkError(
             f"there is no column {choice!r} of times", where=table.where, got=_listed(table),
-            fix="choose it by name or number from 0, such as t=0; or pass the sampling rate: rate=1000",
+            fix=at_door(
+                "choose it by name or number from 0, such as t=0; or pass the sampling rate: rate=1000",
+                "choose it by name or number from 0: --columns t=0; or pass the sampling rate: --rate 1000",
+            ),
         )  # fmt: skip
     times = _values(_columns(table, choice, "t"), "t", units)[:, 0]
     require_increasing(times, table.row, table.where)

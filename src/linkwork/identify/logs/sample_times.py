@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from .signals import blocks
 
 ROUNDED = 1e-4  # jitter in steps that is the rounding of numbers in a file
@@ -67,7 +67,7 @@ def even_grid(t: np.ndarray, step: float) -> np.ndarray:
         raise LinkworkError(
             "an even grid would have far more samples than there are", where="t",
             got=f"{len(t)} samples, {count} steps of {step:g} s; the widest gap from {t[wide]:g} to {t[wide + 1]:g} s",
-            fix="take a part without the gap: log.between(start, end)",
+            fix="use a part without the gap: " + at_door("log.between(start, end)", "--between START:END"),
         )  # fmt: skip
     return t[0] + step * np.arange(count)
 

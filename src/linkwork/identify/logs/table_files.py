@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door
 from ...files import parse_json, read_bytes
 from ...sim.trajectory.array_files import MEMORY, read_zip
 from ...sim.trajectory.parquet import read_parquet
@@ -235,7 +235,8 @@ def _decimal_mark(lines: Sequence[str], rows: Sequence[int], delimiter: str | No
     raise LinkworkError(
         "a comma may be a decimal mark or separate thousands", where=f"{where}, line {row + 1}", got=text,
         expected="at least one number with only one meaning, such as 0,5 or 1,234.5",
-        fix=f'decimal="," if it is {_with_points(text)}, decimal="." if it is {_without_thousands(text)}',
+        fix=" ".join([at_door('decimal=","', "--decimal ,"), f"if it is {_with_points(text)},",
+                      at_door('decimal="."', "--decimal ."), f"if it is {_without_thousands(text)}"]),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError
+from ...errors import LinkworkError, UnsupportedError, method_at_door
 from ...notes import Note
 from ...options import IdentifyOptions
 from ..convex.consistent_fit import Prior, divergences
@@ -43,7 +43,7 @@ def _searched_names(options: IdentifyOptions) -> dict[str, Any]:
                     where="friction",
                     got=name,
                     expected=f"of {', '.join(LINEAR)}",
-                    fix='set its numbers in the robot, or use method="wls"',
+                    fix=f"set its numbers in the robot, or use {method_at_door('wls')}",
                 )
             names[name] = None if joint is None else [*(names.get(name) or []), joint]
     return names

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Point, Sampled
-from ...errors import LinkworkError
+from ...errors import LinkworkError, method_at_door
 from ...sim import Options, simulate
 from ...workspace import Workspace
 from ..logs.log import Log
@@ -41,7 +41,7 @@ def instruments_of(
                 where=f"recording {k}",
                 got="no reference",
                 expected="Log(..., reference=Point(q, v, a)): what was commanded",
-                fix='pass it, or use method="wls"',
+                fix=f"pass it, or use {method_at_door('wls')}",
             )
     commanded = [_commanded(log).for_robot(unknowns.robot) for log in logs]
     if controller is None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from ..logs.log import Log
 from ..logs.signals import settling, zero_phase
 from .unknowns import Unknowns
@@ -233,5 +233,5 @@ def require_enough(information: Information, unknowns: int, where: str) -> None:
             fix="record longer, decimate less, or identify fewer parameters",
         )
     if not information.power.any():
-        fix = "were they recorded? Log.read(path, tau=columns)"
+        fix = "were they recorded? " + at_door("Log.read(path, tau=columns)", "--columns tau=COLUMNS")
         raise LinkworkError("all forces are zero", where=where, fix=fix)
