@@ -306,7 +306,7 @@ def test_a_robot_with_loops():
     log = Log(t=run.t, q=run.q, v=run.v, tau=tau)
     fit = fit_simulation(robot, log, {"viscous": ["crank"]}, horizon=0.1)
     crank = robot.model.position_names.index("crank")
-    assert "loops are closed" in " ".join(fit.notes) and fit.names == ("crank.FV",)
+    assert "robots with loops" in " ".join(fit.notes) and fit.names == ("crank.FV",)
     others = changed(robot, viscous=[0.0 if k == crank else x for k, x in enumerate(viscous)])
     again = fit_simulation(others, log, {"viscous": ["crank"]}, horizon=0.1)
     # A segment starts with closed loops, where the recorded motion was open by as much as a step leaves them.
@@ -382,7 +382,7 @@ MISTAKES = {
     "no springs": ({"unknowns": ["stiffness"]}, LinkworkError, "no joint has it"),
     "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "the initial value is zero"),
     "a payload nowhere": ({"unknowns": ["payload"]}, LinkworkError, "a payload is carried by a frame"),
-    "no reference": ({"log": {"reference": None}}, LinkworkError, "a controller follows a reference"),
+    "no reference": ({"log": {"reference": None}}, LinkworkError, "the controller needs a reference"),
     "no controller": ({"controller": 3.0}, LinkworkError, "this is not a controller"),
     "a short horizon": ({"horizon": 1e-3}, LinkworkError, "a segment has too few samples"),
     "no such output": ({"outputs": ["a"]}, UnknownNameError, "measured output 'a'"),

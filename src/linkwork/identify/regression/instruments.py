@@ -55,7 +55,7 @@ def instruments_of(
 
 
 def _commanded(log: Log) -> Log:
-    q, v, a = log.reference or Point(log.q)
+    q, v, a = log.reference or Point(log.q, log.v, log.a)
     return replace(log, q=q, v=v, a=a)
 
 
