@@ -15,6 +15,14 @@ RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name ->
         "grip": "robot.contact_forces(...)",
         "foot_loads": "robot.contact_forces(...)",
     },
+    "Fit": {
+        "doubts": "fit.warnings",
+        "unseen": "fit.unidentifiable",
+        "pull": "fit.divergence",
+        "fastest": "fit.max_velocities",
+    },
+    "Values": {"told": "values.status"},
+    "BaseParameters": {"of": "base.values_for(...)"},
 }
 
 
