@@ -357,7 +357,7 @@ def test_refusals(text, words):
 
 def test_without_mujoco(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'mujoco>=3.2'"):
+    with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'linkwork\[mjcf\]'"):
         read_mjcf(arm())
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import LinkworkError, ModelError
+from ..errors import ModelError, import_optional
 from ..model.description import Description
 from .mjcf_files import Files, mesh_name
 from .mjcf_tree import TreeReader
@@ -71,11 +70,7 @@ def _compile(files: Files) -> _Compiled:
     files.include()
     _refuse(root)
     _bound(root, 1, dict.fromkeys(MOST, 0))
-    try:
-        mujoco: Any = import_module("mujoco")
-    except ImportError as error:
-        message = "MJCF is read by the package mujoco, which is not installed"
-        raise LinkworkError(message, where=root.source, fix="pip install 'mujoco>=3.2'") from error
+    mujoco = import_optional("mujoco", "mjcf", "reading MJCF", where=root.source)
     heard: list[str] = []
     listener = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(heard.append)  # it would write a file MUJOCO_LOG.TXT

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError, import_optional
 from ..progress import Progress
 from .folder import Chunk, Folder, to_parquet
 from .rows import compute
@@ -67,7 +67,8 @@ def run(
     workers are used instead; they need the same linkwork. ``resume``: go on with what is in the folder. A script that
     calls this needs ``if __name__ == "__main__":``, since the processes import it.
     """
-    _require_packages()
+    for package in ("distributed", "pyarrow"):
+        import_optional(package, "sweep", "a sweep")
     rows = Folder(study, Path(folder), resume)
     left = sum(stop - start for start, stop in rows.left)
     state = {"done": 0, "diverged": 0, "computing": 0.0}
@@ -99,15 +100,6 @@ def run(
     found = study.rows - left
     about = {"workers": count, "seconds": seconds, "stopped": stopped, "notes": notes}
     return Summary(Path(folder), study.rows, found, **state, **about)
-
-
-def _require_packages() -> None:
-    try:
-        import distributed  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        message = f"{error.name} is not installed"
-        raise UnsupportedError(message, where="sweep", fix="pip install 'linkwork[sweep]'") from None
 
 
 def _anew(damaged: list[Chunk]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, import_optional
 from ..robot import Robot
 from . import html
 from .access import Door
@@ -51,10 +51,7 @@ def show(
     """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, or these by the names they
     are shown under; the first to be played and the others seen as ghosts. ``visuals``: the URDF or MJCF file with the
     robot's meshes, which may be in any folder with ``outside=True``. ``port`` 0: any free one."""
-    try:
-        import viser  # noqa: F401
-    except ImportError as error:
-        raise UnsupportedError("the page needs viser", fix="pip install 'linkwork[view]'") from error
+    import_optional("viser", "view", "the page")
     player, state = Player(), State(robot)
     if not isinstance(trajectories, Mapping):
         trajectories = {f"trajectory {k}": each for k, each in enumerate(trajectories, 1)}
