@@ -213,7 +213,7 @@ def test_mistakes(quadrotor, state):
     ):
         with pytest.raises(ModelError, match=where):
             make()
-    with pytest.raises(ModelError, match="'spin' does not suit the law"):
+    with pytest.raises(ModelError, match="spin: out of range"):
         read_mdh("name: a\nbase: {link: b}\njoints: []\nforces: [{frame: b, law: rotor, spin: 3}]\n", "a.yaml")
 
 

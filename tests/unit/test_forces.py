@@ -340,9 +340,9 @@ def test_springs_are_read_and_written():
         ("{frame: tip, law: spring, to: link1}", "expected: a list"),
         ("{frame: tip, law: spring, to: [lnk1]}", "there is no link or frame 'lnk1'.*link1"),
         ("{frame: tip, law: spring, to: [[0, 1]]}", "expected: 3 numbers"),
-        ("{frame: tip, law: spring, to: []}", "'to' does not suit the law"),
-        ("{frame: tip, law: spring, to: [link1], shares: [1, 2]}", "'shares' does not suit the law.*1 numbers"),
-        ("{frame: tip, law: spring, to: [link1], rest: -1}", "'rest' does not suit the law"),
+        ("{frame: tip, law: spring, to: []}", "to: out of range"),
+        ("{frame: tip, law: spring, to: [link1], shares: [1, 2]}", "shares: out of range.*1 numbers"),
+        ("{frame: tip, law: spring, to: [link1], rest: -1}", "rest: out of range"),
         ("{frame: tip, law: drag, to: [link1], length: 1}", "there is no key 'to'"),
     ],
 )

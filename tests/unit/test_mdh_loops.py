@@ -233,7 +233,7 @@ MISTAKES = {
     "vector of two": (forced("{frame: tip, law: drag, length: 1, current: [1, 2]}"), "expected: 3 numbers"),
     "law refuses": (
         forced("{frame: tip, law: drag, length: -1}"),
-        "bad.yaml: line 7: forces row 1: 'length' does not suit the law.*got: -1.0.*above zero",
+        "bad.yaml: line 7: forces row 1: length: out of range.*got: -1.0.*above zero",
     ),
     "motor of floating": (
         "{name: a, joints: [{name: free, kind: floating}], drives: [{joint: free, role: active}]}",

@@ -243,6 +243,6 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_laws_of_the_users_own_cannot_be_written(tmp_path):
     description = replace(io.read("planar2r"), forces=(("tip", lambda pose, velocity: velocity),))
-    with pytest.raises(ModelError, match="this law of the surroundings cannot be written"):
+    with pytest.raises(ModelError, match="this force law cannot be written to a file"):
         io.write(description, tmp_path / "robot.urdf")
     assert not list(tmp_path.iterdir())

@@ -44,9 +44,9 @@ def read_mjcf(
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
     reader = TreeReader(done.mujoco, done.model, source)
     for words in done.heard:
-        reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {words[:500]}")
+        reader.report("warning", "<mujoco>", "", f"MuJoCo says: {words[:500]}")
     for body in done.lacking:
-        reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
+        reader.report("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
     description = reader.description(name)
     keyframes = reader.keyframes(files.keys) if description.constraints else {}
     return replace(description, keyframes=keyframes, findings=(*description.findings, *mended(files.mistakes)))

@@ -47,20 +47,20 @@ def read_actuators(reader: TreeReader) -> Actuators:
         pulls = actuator.trntype[0] == mujoco.mjtTrn.mjTRN_TENDON and tendon_length(reader, joint) is not None
         only = "" if on_joint or pulls else "its armature and damping do not act on one joint"
         if actuator.dyntype[0] != mujoco.mjtDyn.mjDYN_NONE:
-            reader.tell("warning", "actuator", actuator.name, "its own dynamics is not part of the robot's")
+            reader.report("warning", "actuator", actuator.name, "its own dynamics is not part of the robot's")
         if only:
-            reader.tell("warning", "actuator", actuator.name, "it drives no single joint, so it is left out")
+            reader.report("warning", "actuator", actuator.name, "it drives no single joint, so it is left out")
         elif not pulls and reader.is_free(joint):
             only = "its armature and damping act on a free body along one direction alone"
-            reader.tell("warning", "actuator", actuator.name, "it pushes a free body, so it is left out")
+            reader.report("warning", "actuator", actuator.name, "it pushes a free body, so it is left out")
         elif not pulls and reader.is_ball(joint):
             only = "its armature and damping act on a ball joint about one axis alone"
             message = "it turns a ball joint about one axis: all three are taken as driven, without limits of force"
-            reader.tell("warning", "actuator", actuator.name, message)
+            reader.report("warning", "actuator", actuator.name, message)
             found.forces[joint] = UNLIMITED
         if np.any(further) or (only and (armature or damping)):
             message = only or "its damping is not linear"
-            reader.tell("error", "actuator", actuator.name, message, "give the joint armature and damping instead")
+            reader.report("error", "actuator", actuator.name, message, "give the joint armature and damping instead")
         elif pulls:
             found.pulling.append(
                 (i, joint, Motor(actuator.name, rotor_inertia=float(armature), viscous=float(damping)))
@@ -86,7 +86,7 @@ def read_pulling(reader: TreeReader, coupled: Equalities) -> None:
         if len(ratios) > 1:
             if shared := [reader.names[joint] for joint in ratios if joint in alone]:
                 message = f"joint {shared[0]!r} has an actuator of its own, too, so `transmission` does not show it"
-                reader.tell("warning", "actuator", actuator.name, message)
+                reader.report("warning", "actuator", actuator.name, message)
             name = fresh(actuator.name or f"actuator{i + 1}", reader.joint_names)
             viscous = 0.0 if reader.disabled("DAMPER", "PASSIVE") else motor.viscous
             motor = replace(motor, name=name, viscous=viscous, role="passive" if shared else "active")

@@ -64,7 +64,7 @@ def read_equalities(reader: TreeReader) -> Equalities:
     for e in range(0 if reader.disabled("EQUALITY", "CONSTRAINT") else model.neq):
         name, kind = model.equality(e).name, int(model.eq_type[e])
         if not model.eq_active0[e]:
-            reader.tell("warning", "equality", name, "it is not active: left out")
+            reader.report("warning", "equality", name, "it is not active: left out")
         elif kind in (types.mjEQ_JOINT, types.mjEQ_TENDON):
             ids = [int(x[e]) for x in (model.eq_obj1id, model.eq_obj2id) if x[e] >= 0]
             joints = kind == types.mjEQ_JOINT
@@ -73,7 +73,7 @@ def read_equalities(reader: TreeReader) -> Equalities:
             _close(reader, e, name or fresh(f"loop{e + 1}", names), found)
         else:
             fix = "remove it, or couple joints instead"
-            reader.tell("error", "equality", name, "only joints, fixed tendons, `connect` and `weld` are read", fix)
+            reader.report("error", "equality", name, "only joints, fixed tendons, `connect` and `weld` are read", fix)
     for _ in range(PASSES):
         left = [each for each in found.sums if not _settled(reader, each, found)]
         if len(left) == len(found.sums):
@@ -105,7 +105,7 @@ def _couple(reader: TreeReader, e: int, name: str, found: Equalities, lengths: l
     c0, c1, *higher = map(float, model.eq_data[e][:5])
     if None in lengths or (len(lengths) > 1 and any(higher)):
         message = "only joints and fixed tendons can be coupled, and by a straight line"
-        reader.tell("error", "equality", name, message, "give it the form polycoef='c0 c1 0 0 0', or remove it")
+        reader.report("error", "equality", name, message, "give it the form polycoef='c0 c1 0 0 0', or remove it")
         return
     total: Sum = {}
     for length, factor in zip(lengths, (1.0, -c1), strict=False):
@@ -129,20 +129,20 @@ def _settled(reader: TreeReader, each: Coupling, found: Equalities) -> bool:
     if len(joints) == 1:
         found.held[joints[0]] = (each.wanted - constant) / own[joints[0]]
         name = reader.names[joints[0]]
-        reader.tell("warning", "joint", name, "an equality holds it in place: taken as fixed")
+        reader.report("warning", "joint", name, "an equality holds it in place: taken as fixed")
     elif joints:
         follower, leader = joints
         share = -own[leader] / own[follower]
         found.followers[follower] = leader, share, (each.wanted - constant) / own[follower]
     elif abs(each.wanted - constant) > 1e-9 * max(1.0, abs(constant)):
-        reader.tell("error", "equality", each.name, "other equalities contradict it", "remove it")
+        reader.report("error", "equality", each.name, "other equalities contradict it", "remove it")
     return True
 
 
 def _tied(reader: TreeReader, each: Coupling, found: Equalities, taken: set[str]) -> ConstraintDescription:
     """The gear of three joints or more that keep a sum."""
     own, constant = found.reduced(each.total)
-    reader.tell("warning", "equality", each.name, SOFT)
+    reader.report("warning", "equality", each.name, SOFT)
     first, *_, last = ((reader.bodies[reader.model.jnt_bodyid[joint]], Placement()) for joint in own)
     ratios = tuple((reader.names[joint], factor) for joint, factor in own.items())
     name = each.name or fresh(f"gear{each.number + 1}", taken)
@@ -165,12 +165,12 @@ def _close(reader: TreeReader, e: int, name: str, found: Equalities) -> None:
     carriers = [reader.carriers[b] for b in bodies]
     if any(not c and model.body_mocapid[model.body_rootid[b]] >= 0 for b, c in zip(bodies, carriers, strict=True)):
         message = "it pulls at a mocap body, which the user moves: left out"
-        reader.tell("warning", "equality", name, message, at_load=True)
+        reader.report("warning", "equality", name, message, at_load=True)
         return
     if carriers[0] == carriers[1]:
-        reader.tell("warning", "equality", name, "it joins what does not move against each other: left out")
+        reader.report("warning", "equality", name, "it joins what does not move against each other: left out")
         return
-    reader.tell("warning", "equality", name, SOFT)
+    reader.report("warning", "equality", name, SOFT)
     first, second = ((reader.bodies[b], side) for b, side in zip(bodies, sides, strict=True))
     found.constraints.append(ConstraintDescription(name, kind, first, second))
     found.grounded |= 0 in carriers

@@ -53,21 +53,21 @@ def read_tendons(reader: TreeReader, found: Equalities) -> None:
         curved = any(np.any(getattr(model, f"tendon_{term}", zeros)[t]) for term in FURTHER)
         if model.tendon_limited[t]:
             message = "its range is left out: only joints have limits"
-            reader.tell("warning", "tendon", name, message, "give its joints a range")
+            reader.report("warning", "tendon", name, message, "give its joints a range")
         if curved:
-            reader.tell("error", "tendon", name, "its spring or damping is not linear", "give one coefficient")
+            reader.report("error", "tendon", name, "its spring or damping is not linear", "give one coefficient")
         elif not any((stiffness, damping, friction, armature)):
             continue
         elif (total := tendon_length(reader, t)) is None:
             if friction or armature:
                 message = "friction and armature of a tendon through space are not read"
-                reader.tell("error", "tendon", name, message, "remove them, or give them to the joints")
+                reader.report("error", "tendon", name, message, "remove them, or give them to the joints")
             _read_line(reader, t, found)
         else:
             own, constant = found.reduced(total)
             if own != total:
                 message = f"its {THEM} is read as it acts while joints are coupled, not for mimic=False"
-                reader.tell("warning", "tendon", name, message)
+                reader.report("warning", "tendon", name, message)
             low, high = map(float, model.tendon_lengthspring[t])
             if len(own) > 1 or (own and stiffness and low != high):
                 motor = Motor(
@@ -104,14 +104,14 @@ def _read_line(reader: TreeReader, t: int, found: Equalities) -> None:
         else:
             message = f"it is wrapped around geom {model.geom(thing).name!r}, and only straight lines are read"
             fix = "lead it through sites instead, or remove its stiffness and damping"
-            reader.tell("error", "tendon", model.tendon(t).name, message, fix)
+            reader.report("error", "tendon", model.tendon(t).name, message, fix)
             return
     low, high = map(float, model.tendon_lengthspring[t])
     given = {"stiffness": float(model.tendon_stiffness[t]), "damping": float(model.tendon_damping[t])}
     for what, value in (given | {"springlength": low, "upper springlength": high}).items():
         if not 0 <= value < math.inf:
             message = f"its {what} is {value:g}"
-            reader.tell("error", "tendon", model.tendon(t).name, message, "write a finite number, zero or more")
+            reader.report("error", "tendon", model.tendon(t).name, message, "write a finite number, zero or more")
             return
     carriers = {reader.carriers[model.site_bodyid[site]] for site in sites}
     if len(carriers) > 1:

@@ -63,7 +63,7 @@ class TreeReader:
             if carriers[b] or not self.floating:
                 self.read_body(b)
             elif b:
-                self.tell("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
+                self.report("warning", "body", self.bodies[b], "it stands still beside a floating base: left out")
         self.read_the_rest()
         sites = self.site_names()
         gravity = np.zeros(3) if self.disabled("GRAVITY") else model.opt.gravity
@@ -150,7 +150,7 @@ class TreeReader:
             self.joints.append(JointDescription(name, "floating", parent, child, viscous=viscous, role="passive"))
         for term in (term for term, value in terms.items() if value):
             message = f"{term} of a free joint is left out"
-            self.tell("warning", "joint", name, message, "use <freejoint/>, which takes no defaults", at_load=True)
+            self.report("warning", "joint", name, message, "use <freejoint/>, which takes no defaults", at_load=True)
 
     def joint(self, j: int, parent: str, child: str, origin: Placement) -> JointDescription:
         model, name, dof = self.model, self.names[j], self.model.jnt_dofadr[j]
@@ -159,7 +159,7 @@ class TreeReader:
         stiffness, rest = float(model.jnt_stiffness[j]), float(model.qpos_spring[model.jnt_qposadr[j]])
         for array, what in (("stiffnesspoly", "its spring is not linear"), ("springyield", "its spring yields")):
             if np.any(getattr(model, f"jnt_{array}", np.zeros(model.njnt))[j]):
-                self.tell("error", "joint", name, what, LINEAR)
+                self.report("error", "joint", name, what, LINEAR)
         if spring:
             stiffness, rest = stiffness + spring, (stiffness * rest + moment) / (stiffness + spring)
         if self.disabled("SPRING", "PASSIVE"):
@@ -175,7 +175,7 @@ class TreeReader:
         if self.is_ball(j):
             if limited:
                 message = "its range is left out: only joints with one freedom have limits"
-                self.tell("warning", "joint", name, message, "write three hinges, if it must have limits")
+                self.report("warning", "joint", name, message, "write three hinges, if it must have limits")
             return JointDescription(name, "spherical", parent, child, origin, **drive)
         lower, upper = map(float, model.jnt_range[j]) if limited else (-math.inf, math.inf)
         follows = self.followers.get(j)
@@ -198,7 +198,7 @@ class TreeReader:
         """Damping, of each freedom alike."""
         model, dof = self.model, self.model.jnt_dofadr[j]
         if np.any(getattr(model, "dof_dampingpoly", np.zeros(model.nv))[dof]):
-            self.tell("error", "joint", self.names[j], "its damping is not linear", LINEAR)
+            self.report("error", "joint", self.names[j], "its damping is not linear", LINEAR)
         if self.disabled("DAMPER", "PASSIVE"):
             return 0.0
         of_tendons = float(self.tendons.get(j, np.zeros(5))[2])
@@ -255,17 +255,17 @@ class TreeReader:
         model = self.model
         for b, name in enumerate(self.bodies):
             if model.body_plugin[b] >= 0:
-                self.tell("error", "body", name, "forces of plugins are not read", "remove the plugin")
+                self.report("error", "body", name, "forces of plugins are not read", "remove the plugin")
             if model.body_gravcomp[b] and self.carriers[b] and not self.disabled("GRAVITY", "PASSIVE"):
                 message = "gravity compensation is not read: gravity acts in full"
-                self.tell("warning", "body", name, message, "remove gravcomp, or load without gravity", at_load=True)
+                self.report("warning", "body", name, message, "remove gravcomp, or load without gravity", at_load=True)
             if model.body_mocapid[b] >= 0:
-                self.tell("warning", "body", name, "a mocap body is taken as fixed")
+                self.report("warning", "body", name, "a mocap body is taken as fixed")
         if (model.opt.density or model.opt.viscosity) and not self.disabled("PASSIVE"):
             message, fix = "forces of the surrounding fluid are left out", "remove density and viscosity"
-            self.tell("warning", "<option>", "", message, fix, at_load=True)
+            self.report("warning", "<option>", "", message, fix, at_load=True)
         if model.npair:
-            self.tell("warning", "<contact>", "", "contacts are left out")
+            self.report("warning", "<contact>", "", "contacts are left out")
 
     def site_names(self) -> dict[int, str]:
         """Frames of the sites that have a name, or a spring."""
@@ -288,7 +288,9 @@ class TreeReader:
         bits = (getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{name}", 0) for name in names)
         return any(int(self.model.opt.disableflags) & int(bit) for bit in bits)
 
-    def tell(self, level: str, element: str, name: str, message: str, fix: str = "", *, at_load: bool = False) -> None:
+    def report(
+        self, level: str, element: str, name: str, message: str, fix: str = "", *, at_load: bool = False
+    ) -> None:
         place = f"{element} {name!r}" if name else f"unnamed {element}" if element.isalpha() else element
         where = f"{self.source}: {place}" if self.source else place
         self.told.setdefault((level, message, fix, at_load), []).append(where)

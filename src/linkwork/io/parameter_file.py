@@ -51,7 +51,7 @@ def with_parameters(model: Model, values: Any) -> Model:
     """
     model = with_drives(model, getattr(values, "drives", {}))
     reader = _Reader(model, values)
-    with reader.collecting():
+    with reader.collecting_errors():
         top = reader.top(values, "parameter_values")
         if reader.is_parted(top, reader.bodies):
             reader.read_sections(top)
@@ -70,7 +70,7 @@ def with_friction(model: Model, values: Any) -> Model:
     if isinstance(values, Mapping):
         objects = {name: laws for name, given in values.items() if (laws := _laws(name, given))}
         values = {name: given for name, given in values.items() if name not in objects}
-    with reader.collecting():
+    with reader.collecting_errors():
         top = reader.top(values, "parameter_values")
         if reader.is_parted(top, reader.drives):
             reader.read_sections(top)
@@ -90,7 +90,7 @@ def with_payload(model: Model, values: Any) -> Model:
     """``values``: frame -> mass, center and inertia of what it carries; a file that has this, or a section ``payload``;
     or what has such a mapping as its ``payload``."""
     reader = _Reader(model, values)
-    with reader.collecting():
+    with reader.collecting_errors():
         top = reader.top(values, "payload")
         if reader.is_parted(top, model.frames):
             reader.read_sections(top)
@@ -173,7 +173,7 @@ class _Reader(Tables):
     def read_sections(self, top: Row) -> None:
         for key, node in top.items():
             self.label = key
-            with self.going_on():
+            with self.keep_reading():
                 if key not in SECTIONS:
                     raise self.unknown(node, "section", key, SECTIONS)
                 if key == "robot":
@@ -190,7 +190,7 @@ class _Reader(Tables):
         for name, node in top.items():
             if isinstance(node, yaml.ScalarNode):
                 self.label = name
-                with self.going_on():
+                with self.keep_reading():
                     self.read_element(name, node, whole)
         self.label = ""
 
@@ -231,7 +231,7 @@ class _Reader(Tables):
     def read_links(self, rows: Row) -> None:
         for name, node in rows.items():
             self.label = f"link {name!r}"
-            with self.going_on():
+            with self.keep_reading():
                 self.moving(node, name)
                 if isinstance(node, yaml.SequenceNode):
                     self.inertias[name] = dict(zip(ELEMENTS, self.numbers(node, len(ELEMENTS)), strict=True))
@@ -264,7 +264,7 @@ class _Reader(Tables):
     def read_joints(self, rows: Row) -> None:
         for name, node in rows.items():
             self.label = f"joint {name!r}"
-            with self.going_on():
+            with self.keep_reading():
                 drive = self.drive(node, name)
                 self.changes[name] = self.values(self.mapping(node, _numbers(drive)), type(drive))
 
@@ -276,11 +276,11 @@ class _Reader(Tables):
     def read_payload(self, rows: Row) -> None:
         for name, node in rows.items():
             self.label = f"payload at {name!r}"
-            with self.going_on():
+            with self.keep_reading():
                 if name not in self.model.frames:
                     raise self.unknown(node, "frame", name, self.model.frames)
                 given = self.body(node)
-                self.need(node, given, "mass", "in kg")
+                self.require(node, given, "mass", "in kg")
                 center, central = given.get("center", np.zeros(3)), given.get("inertia", np.zeros((3, 3)))
                 self.carried[name] = LinkInertia(given["mass"], center, central)
 
@@ -291,7 +291,7 @@ class _Reader(Tables):
         found: Values = {}
         for name, node in rows.items():
             self.label = f"joint {name!r}"
-            with self.going_on():
+            with self.keep_reading():
                 self.drive(node, name)
                 row = self.mapping(node, (*FrictionLaw.known, "width"))
                 width = self.values(row, Drive)
