@@ -262,7 +262,10 @@ MISTAKES = {
     "frame on unknown link": (arm(rest="frames: [{name: tool, link: x}]"), "frame 'tool'.*no link 'x'"),
     "frame twice": (arm(rest="frames: [{name: t, link: link1}, {name: t, link: base}]"), "used twice"),
     "frame named like another link": (arm(rest="frames: [{name: base, link: link1}]"), "used twice"),
-    "own frame off the axis": (arm(rest="frames: [{name: link1, link: link1, d: 1}]"), "origin on the axis of the joint"),
+    "own frame off the axis": (
+        arm(rest="frames: [{name: link1, link: link1, d: 1}]"),
+        "origin on the axis of the joint",
+    ),
     "unknown source": (arm("  - {source: book}"), "no source 'book'.*illustrative"),
     "source of unknown table": (arm(rest="source: {joint: illustrative}"), "no key 'joint'"),
     "source of a value not given": (arm("  - {r: 1, source: {d: illustrative}}"), "no key 'd'"),

@@ -44,7 +44,7 @@ def side_file(path: str | Path) -> Path:
     return Path(path).with_suffix(".loops.yaml")
 
 
-def parse(text: str, *, outside: bool = False) -> Description:
+def parse(text: str, *, allow_external_files: bool = False) -> Description:
     """The description in the text of a robot file: URDF, MJCF or YAML."""
     if not isinstance(text, str):
         raise ModelError("text is the text of a robot file", got=short(repr(text)), expected="URDF, MJCF or YAML")
@@ -55,7 +55,7 @@ def parse(text: str, *, outside: bool = False) -> Description:
         return read_mdh(text, "text")
     text = bare if bare.startswith("<?xml") else text  # which must be first, and is not in a text between quotes
     if parse_xml(text, "text").tag == "mujoco":
-        return read_mjcf(text, "text", outside=outside)
+        return read_mjcf(text, "text", allow_external_files=allow_external_files)
     return read_urdf(text, "text")
 
 
@@ -63,7 +63,7 @@ def read(
     robot: str | Path | Mapping[str, Any],
     structure: str | Path | Mapping[str, Any] | None = None,
     *,
-    outside: bool = False,
+    allow_external_files: bool = False,
 ) -> Description:
     """The description in a file, of a bundled robot by name, or in data that hold what a YAML file would, with the
     loops, roles and home of ``structure``, a side file or such data. ``outside``: an MJCF file may take files from
@@ -80,7 +80,7 @@ def read(
         if str(robot) not in bundled_robots():
             raise UnknownNameError("bundled robot", str(robot), bundled_robots())
         path = BUNDLED / f"{robot}.yaml"
-    description = _read(path, outside)
+    description = _read(path, allow_external_files)
     if structure is not None:
         return apply(description, structure_of(structure))
     if path.suffix.lower() == ".urdf" and os.path.isfile(side := side_file(path)):
@@ -100,7 +100,7 @@ def structure_of(path: str | Path | Mapping[str, Any]) -> Structure:
     return read_structure(read_text(path, **LIMITS, fix="give the path of a side file"), str(path))
 
 
-def _read(path: Path, outside: bool) -> Description:
+def _read(path: Path, allow_external_files: bool) -> Description:
     suffix, fix = path.suffix.lower(), "give the path of a robot file, or a name of `linkwork robots`"
     reader = READERS.get(suffix)
     if reader is None:
@@ -117,7 +117,7 @@ def _read(path: Path, outside: bool) -> Description:
         return read_mdh(read_text(path, **LIMITS, fix=fix), name)
     data = read_bytes(path, **LIMITS, fix=fix)
     if reader is read_mjcf or (suffix == ".xml" and parse_xml(data, str(path)).tag == "mujoco"):
-        return read_mjcf(data, str(path), path.parent, outside=outside)
+        return read_mjcf(data, str(path), path.parent, allow_external_files=allow_external_files)
     return read_urdf(data, str(path))
 
 

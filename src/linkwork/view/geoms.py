@@ -21,7 +21,7 @@ def read_geoms(model: Model, path: str | Path, *, outside: bool = False) -> tupl
     """The shapes of the bodies of an MJCF file, and what could not be had. ``outside``: its files may be in any
     folder."""
     try:
-        mujoco, compiled = compile_to_draw(Path(path), outside=outside)
+        mujoco, compiled = compile_to_draw(Path(path), allow_external_files=outside)
     except ModelError as error:  # the meshes are elsewhere
         return [], [str(error)]
     shapes = []
