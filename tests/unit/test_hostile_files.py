@@ -147,7 +147,7 @@ def test_names_of_files(suffix, tmp_path):
 def test_what_is_no_name(robot):
     with pytest.raises(ModelError, match="this is not a robot"):
         linkwork.load(robot)
-    with pytest.raises(ModelError, match="structure is a file"):
+    with pytest.raises(ModelError, match="this is not a side file"):
         linkwork.load("planar2r", structure=robot)
 
 

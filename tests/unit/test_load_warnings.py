@@ -90,7 +90,7 @@ def test_a_side_file_that_was_not_read(tmp_path, run_linkwork):
     robot = linkwork.load("gough-stewart")
     robot.write(tmp_path / "r.urdf")
     (message,) = heard(tmp_path / "r.urdf")
-    assert "r.loops.yaml is beside it, but was not read" in message
+    assert "there is a side file r.loops.yaml, which was not read" in message
     assert linkwork.load(tmp_path / "r.urdf", structure=tmp_path / "r.loops.yaml").nv == robot.nv
 
 

@@ -173,7 +173,7 @@ def test_urdf_and_side_file_give_the_robot_back(name: str, tmp_path):
     assert write_structure(again) == write_structure(description)
     if has_structure:
         (unread,) = io.read(path).findings
-        assert unread.level == "warning" and "robot.loops.yaml is beside it" in unread.message
+        assert unread.level == "warning" and "there is a side file robot.loops.yaml" in unread.message
         assert f'structure="{side}"' in unread.fix
 
 

@@ -137,7 +137,7 @@ class Nodes:
         """Return an error at the line of a node, event or mark (None: the file), or at its place in Python data."""
         mark = getattr(node, "start_mark", node)
         place = mark if isinstance(mark, str) else "" if mark is None else f"line {mark.line + 1}"
-        parts = (self.source, place, self.label)
+        parts = (self.source, place if place != self.label else "", self.label)
         return ModelError(message, where=": ".join(filter(None, parts)), got=got, expected=expected, fix=fix)
 
     def fail(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
