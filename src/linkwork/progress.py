@@ -1,4 +1,4 @@
-"""How far a long run is, how fast, and how long it will take."""
+"""Progress of a long run: share done, speed and time left."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from .errors import ShapeError
 
-AFTER = 1.0  # seconds; shorter runs show nothing
+AFTER = 1.0  # seconds after which the bar appears
 
 
 class Progress:
-    """``show``: True, False, None (in a terminal, if it takes long), or a function of (done, total)."""
+    """A progress bar. ``show``: True, False, None (in a terminal, if it takes long), or a function of (done, total)."""
 
     def __init__(self, show: bool | Callable[[int, int], Any] | None, total: int, what: str = "steps"):
         if not (show is None or isinstance(show, bool) or callable(show)):
             expected = "True, False, None, or a function of (done, total)"
-            raise ShapeError("this shows no progress", where="progress", got=show, expected=expected)
+            raise ShapeError("wrong type", where="progress", got=show, expected=expected)
         self.total, self.done, self.what = total, 0, what
         self.call = show if callable(show) else None
         self.wanted = sys.stderr.isatty() if show is None else bool(show) and self.call is None

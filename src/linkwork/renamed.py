@@ -10,6 +10,7 @@ RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name ->
         "grip": "robot.contact_forces(...)",
         "foot_loads": "robot.contact_forces(...)",
     },
+    "Summary": {"found": "summary.existing", "lost": "summary.overhead"},
 }
 
 

@@ -194,7 +194,8 @@ def test_meshes_that_are_not_there_of_bodies_that_stand_still(tmp_path):
     text = f"<mujoco>{more}<worldbody>{base % arm_body()}</worldbody></mujoco>"
     d = read_mjcf(text, "arm.xml", tmp_path)
     assert [str(finding) for finding in d.findings] == [
-        "warning: arm.xml: body 'base': meshes of its inertia are missing: its inertia is left out, since the body does not move"
+        "warning: arm.xml: body 'base': meshes of its inertia are missing: its inertia is left out, "
+        "since the body does not move"
         " (the first of 2 places)"
     ]
     box, a = d.links[1].inertia, d.links[-1].inertia

@@ -82,7 +82,7 @@ def read(
     Example:
         >>> description = linkwork.io.read("panda")
         >>> len(description.joints)
-        10
+        7
         >>> description.joints[0].kind
         'revolute'
     """
