@@ -23,18 +23,8 @@ from .dh import ORDER, from_standard_dh
 from .mdh_flexible import place_station, read_flexible
 from .yaml_nodes import Nodes
 
-TABLES = (
-    "joints",
-    "links",
-    "drives",
-    "frames",
-    *SECTIONS,
-    "home",
-    "forces",
-    "transmissions",
-    "base",
-    "gravity",
-)  # for which a file can give a source
+# Tables for which a file can give a source.
+TABLES = ("joints", "links", "drives", "frames", *SECTIONS, "home", "forces", "transmissions", "base", "gravity")
 PARALLEL = ("platform", "leg", "legs", "modules")
 EXPANDED = ("joints", "links", "drives", "loops", "home")  # tables that the parallel ones add to
 ILLUSTRATIVE = "illustrative"
@@ -333,7 +323,7 @@ class Tables(Nodes):
             with self.keep_reading():
                 link = self.name_of(node, row, "link", names)
                 if link == self.root_link:
-                    self.fail(node, "the base's inertia stands under `base`", fix="base: {kind: fixed, M: ...}")
+                    self.fail(node, "the inertia of the base belongs in `base`", fix="base: {kind: fixed, M: ...}")
                 if self.links[link] is not None:
                     self.fail(node, "the link has two rows", fix="keep one of them")
                 self.note_source(row, f"links.{link}")

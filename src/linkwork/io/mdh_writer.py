@@ -10,13 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.constraints import SECTIONS
-from ..model.description import (
-    STANDARD_GRAVITY,
-    Description,
-    JointDescription,
-    LinkInertia,
-    Placement,
-)
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis

@@ -19,13 +19,7 @@ from .xml import Element, parse_xml, repair_warnings
 
 EXPAND = "expand it: mujoco.MjSpec.from_file(FILE), then compile(), then to_xml()"
 DEFORMABLE = "remove it: deformable bodies are not supported"
-REFUSED = {
-    "attach": EXPAND,
-    "model": EXPAND,
-    "composite": DEFORMABLE,
-    "flexcomp": DEFORMABLE,
-    "flex": DEFORMABLE,
-}
+REFUSED = {"attach": EXPAND, "model": EXPAND, "composite": DEFORMABLE, "flexcomp": DEFORMABLE, "flex": DEFORMABLE}
 # The time that MuJoCo takes grows with the squares of these numbers, copies by <replicate> included.
 MOST = {"bodies": 2_000, "elements": 20_000}
 FINEST = 200  # subdivisions of a built-in mesh

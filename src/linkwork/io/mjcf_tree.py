@@ -166,9 +166,9 @@ class TreeReader:
         spring, moment, _, friction, armature = self.tendons.get(j, np.zeros(5)).tolist()
         friction += float(model.dof_frictionloss[dof])
         stiffness, rest = float(model.jnt_stiffness[j]), float(model.qpos_spring[model.jnt_qposadr[j]])
-        for array, what in (("stiffnesspoly", "its spring is not linear"), ("springyield", "its spring yields")):
+        for array, message in (("stiffnesspoly", "its spring is not linear"), ("springyield", "its spring yields")):
             if np.any(getattr(model, f"jnt_{array}", np.zeros(model.njnt))[j]):
-                self.report("error", "joint", name, what, LINEAR)
+                self.report("error", "joint", name, message, LINEAR)
         if spring:
             stiffness, rest = stiffness + spring, (stiffness * rest + moment) / (stiffness + spring)
         if self.disabled("SPRING", "PASSIVE"):

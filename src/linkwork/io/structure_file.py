@@ -55,19 +55,8 @@ from .mdh_structure import (
 from .mdh_tables import Row, Scope, Tables, kind_of
 from .rpy import rpy_from_rotation
 
-KEYS = (
-    *SECTIONS,
-    "flexible",
-    "roles",
-    "weights",
-    "home",
-    "independent",
-    "actuation",
-    "forces",
-    "friction",
-    "widths",
-    "transmissions",
-)
+KEYS = (*SECTIONS, "flexible", "roles", "weights", "home", "independent", "actuation", "forces", "friction", "widths")
+KEYS += ("transmissions",)
 BY_JOINT = {  # tables of single values of joints
     table: JointValues.declared()[key]
     for table, key in {"weights": "weight", "friction": "friction", "widths": "width"}.items()

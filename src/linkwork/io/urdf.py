@@ -14,15 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..model.description import (
-    STANDARD_GRAVITY,
-    Description,
-    JointDescription,
-    Link,
-    LinkInertia,
-    Mimic,
-    Placement,
-)
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from ..model.joints import FIXED, joint_kind
 from ..model.pseudo_inertia import symmetric
 from ..model.rotations import rotation_from_rpy
