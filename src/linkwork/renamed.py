@@ -23,6 +23,7 @@ RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name ->
     },
     "Values": {"told": "values.status"},
     "BaseParameters": {"of": "base.values_for(...)"},
+    "Summary": {"found": "summary.existing", "lost": "summary.overhead"},
 }
 
 

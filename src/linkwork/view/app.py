@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
+from ..errors import DivergedError, LinkworkError, SimulationWarning, at_door, import_optional
 from ..renamed import renamed_arguments
 from ..robot import Robot
 from . import html
@@ -77,10 +77,7 @@ def show(
         'http://127.0.0.1:.../token=.../'
         >>> page.stop()
     """
-    try:
-        import viser  # noqa: F401
-    except ImportError as error:
-        raise UnsupportedError("the page needs viser", fix="pip install 'linkwork[view]'") from error
+    import_optional("viser", "view", "the page")
     player, state = Player(), State(robot)
     if not isinstance(trajectories, Mapping):
         trajectories = {f"trajectory {k}": each for k, each in enumerate(trajectories, 1)}

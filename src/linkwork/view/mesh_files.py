@@ -16,7 +16,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError, at_door
+from ..errors import LinkworkError, at_door, import_optional
 from ..files import read_bytes
 from .meshes import Color, Mesh
 
@@ -104,10 +104,7 @@ def _is_package(folder: Path) -> bool:
 
 def _parsed(path: Path, data: bytes) -> Iterator[Part]:
     """Yield the parts of a mesh file, in the frame of the file."""
-    try:
-        import trimesh
-    except ImportError as error:
-        raise UnsupportedError("reading meshes needs trimesh", fix="pip install 'linkwork[view]'") from error
+    trimesh = import_optional("trimesh", "view", "reading a mesh")
     kind, plain = path.suffix.lower()[1:], data.replace(b"\0", b"")
     refused = [content for word, content in REFUSED.items() if kind == "dae" and word in plain]
     if refused or is_zipfile(BytesIO(data)):

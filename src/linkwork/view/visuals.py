@@ -101,7 +101,7 @@ def _origin(visual: Element) -> np.ndarray:
 
 def _read_mjcf(model: Model, path: Path, allow_external_files: bool) -> tuple[list[Shape], list[str]]:
     try:
-        mujoco, compiled = compile_to_draw(path, outside=allow_external_files)
+        mujoco, compiled = compile_to_draw(path, allow_external_files=allow_external_files)
     except ModelError as error:  # MuJoCo compiles no model with missing meshes
         return [], [str(error)]
     shapes = []
