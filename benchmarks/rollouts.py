@@ -157,4 +157,4 @@ chunk: {max(250, samples // 50)}
         file = Path(folder, "study.yaml")
         file.write_text(study)
         summary = run(read_study(file), Path(folder, "results"), workers=workers)
-    return {"samples": samples, "workers": workers, "seconds": summary.seconds, "lost": summary.lost}
+    return {"samples": samples, "workers": workers, "seconds": summary.seconds, "lost": summary.overhead}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import UnsupportedError
+from .errors import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,12 +23,8 @@ def __dir__() -> list[str]:
 
 def styled() -> AbstractContextManager[None]:
     """What is drawn within has linkwork's look, whatever the reader's own settings are."""
-    try:
-        import matplotlib.figure
-        import matplotlib.style
-    except ImportError:
-        raise UnsupportedError("matplotlib is not installed", fix="pip install 'linkwork[plot]'") from None
-    return matplotlib.style.context(["default", STYLE])
+    import_optional("matplotlib.figure", "plot", "drawing")
+    return import_optional("matplotlib.style", "plot", "drawing").context(["default", STYLE])
 
 
 def name_lines(axes: Axes, size: float = 9.0) -> None:

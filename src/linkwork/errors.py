@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 from .quoting import printable
@@ -92,6 +93,23 @@ class UnknownNameError(LinkworkError, KeyError):
         )
 
     __str__ = Exception.__str__  # KeyError would print the repr of its message
+
+
+def missing_package(
+    package: str, command: str, feature: str, *, where: str = "", otherwise: str = ""
+) -> UnsupportedError:
+    """Return the error for a feature whose optional package is missing, with the command that installs it."""
+    fix = f"{command}, or {otherwise}" if otherwise else command
+    return UnsupportedError(f"{feature} needs {package}, which is not installed", where=where, fix=fix)
+
+
+def import_optional(module: str, extra: str, feature: str, *, where: str = "", otherwise: str = "") -> Any:
+    """Import the module of an optional package; ``extra``: the extra of linkwork that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        command, package = f"pip install 'linkwork[{extra}]'", module.partition(".")[0]
+        raise missing_package(package, command, feature, where=where, otherwise=otherwise) from error
 
 
 def names_of(value: Any, where: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Reading files without trust, and writing them so that a failure leaves nothing half written."""
+"""Reading files that are not trusted, and writing files in one step, so that a failure leaves no partial file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ LARGEST = 2**28  # bytes of a file that is read as a whole
 def read_bytes(
     path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
 ) -> bytes:
-    """What a file holds; not a device or a pipe, which may never end."""
-    path = os.fspath(path)  # TypeError for a number, which the system would take for an open file, and close
+    """Return the content of a file. Refuses devices and pipes, which may never end."""
+    path = os.fspath(path)  # TypeError for a number, which would be used as the handle of an open file
     try:
         status = os.stat(path)
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise OSError(None, "it is a device or a pipe")
+            raise OSError(None, "this is a device or a pipe")
         with open(path, "rb") as file:
             data = file.read() if status.st_size <= longest else None
-    except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
+    except (OSError, ValueError) as error:  # ValueError: an impossible name, such as one with a NUL character
         reason = getattr(error, "strerror", None) or str(error)
         raise kind(f"the file cannot be read: {reason}", where=str(path), fix=fix) from error
     if data is None:
@@ -38,6 +38,7 @@ def read_bytes(
 def read_text(
     path: str | Path, *, longest: int = LARGEST, kind: type[LinkworkError] = LinkworkError, fix: str = ""
 ) -> str:
+    """Return the content of a text file."""
     try:
         return read_bytes(path, longest=longest, kind=kind, fix=fix).decode()
     except UnicodeDecodeError as error:
@@ -45,7 +46,7 @@ def read_text(
 
 
 def parse_json(text: str) -> Any:
-    """What JSON says, or a ValueError, however it is nested."""
+    """Parse JSON; raises ValueError also if it is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -57,7 +58,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Replace ``path`` in one step: write beside it, then rename."""
+    """Replace ``path`` in one step: write a temporary file in the same folder, then rename it."""
     path = Path(path)
     temporary = None
     try:

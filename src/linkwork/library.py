@@ -1,4 +1,4 @@
-"""Robots made by a formula, of as many links as one likes."""
+"""Robots that are generated, with any number of links."""
 
 from __future__ import annotations
 
@@ -35,15 +35,33 @@ def eel(
     buoyancy: bool = False,
     added_mass: bool = False,
 ) -> Description:
-    """A swimmer of ``links`` bodies, the floating head among them, that bends at ``links - 1`` revolute joints by turns
-    sideways (yaw2, yaw4, ...) and up and down (pitch3, pitch5, ...); joint j carries link j.
+    """Describe a swimmer that bends at revolute joints, alternately sideways and up and down.
 
-    x of every link's frame points from head to tail, z is the joint's axis (upward for the head). All links have the
-    same share of ``length`` (m). Their sections are ellipses, ``width`` by ``height`` (m) at the nose and ``taper``
-    times that at the end of the tail, filled with the density of water; so the eel neither sinks nor rises, and gravity
-    is left out; with ``buoyancy`` both are there, the weight and what the water bears. On each link acts a quadratic
-    Drag with the coefficients ``across`` (on its mean thickness) and ``along`` (on its circumference); with
-    ``added_mass`` it carries water along, too, by strips. The values are illustrative.
+    Joints yaw2, yaw4, ... bend sideways, pitch3, pitch5, ... up and down; joint j carries link j. The base is the
+    floating head. x of every link frame points from head to tail, and z is the axis of its joint (upward for the head).
+    All links are equally long, with elliptic sections and the density of water. The values are illustrative.
+
+    Args:
+        links: Number of links, the head included; default 12.
+        length: Length of the body, m; default 1.5.
+        width: Width of the section at the nose, m; default 0.06.
+        height: Height of the section at the nose, m; default 0.08.
+        taper: Size of the section at the end of the tail relative to the nose; default 0.4.
+        across: Coefficient of the quadratic drag across a link, on its mean thickness; default 1.1.
+        along: Coefficient of the quadratic drag along a link, on its circumference; default 0.02.
+        buoyancy: Whether gravity and buoyancy act, which balance; default False: neither acts.
+        added_mass: Whether links carry added mass of water, by strip theory; default False.
+
+    Returns:
+        The Description, for ``linkwork.load``.
+
+    Raises:
+        ModelError: A number is out of range.
+
+    Example:
+        >>> eel = linkwork.load(linkwork.library.eel(4))
+        >>> eel.joint_names
+        ('yaw2', 'pitch3', 'yaw4')
     """
     _check("eel", links, length=length, width=width, height=height, taper=taper)
     each = length / links
@@ -104,22 +122,42 @@ def macro_continuous_eel(
     damping: float = 0.05,
     **water: Any,
 ) -> Description:
-    """An ``eel`` of many short links as a continuous body in steps: its flesh is elastic (``youngs``, Pa), with
-    Kelvin's and Voigt's ``damping`` (s), and muscles bend it against that.
+    """Describe an ``eel`` of many short links that approximates a continuous elastic body.
 
-    A joint bends for the two link lengths about it, D: its spring is E I / D, with the second moment I of the elliptic
-    section there. A curvature c of the body is an angle c D. ``water``: what else an ``eel`` takes.
+    A joint bends for the two link lengths around it, D. Its spring is E I / D, with the second moment of area I of the
+    elliptic section there. A curvature c of the body is a joint angle c D.
+
+    Args:
+        links: Number of links, the head included; default 16.
+        length: Length of the body, m; default 1.5.
+        width: Width of the section at the nose, m; default 0.06.
+        height: Height of the section at the nose, m; default 0.08.
+        taper: Size of the section at the end of the tail relative to the nose; default 0.4.
+        youngs: Young's modulus E, Pa; default 5e5.
+        damping: Kelvin-Voigt damping, relative to the stiffness, s; default 0.05.
+        **water: Other arguments of ``eel``: across, along, buoyancy, added_mass.
+
+    Returns:
+        The Description, for ``linkwork.load``.
+
+    Raises:
+        ModelError: A number is out of range.
+
+    Example:
+        >>> eel = linkwork.load(linkwork.library.macro_continuous_eel(8, buoyancy=True))
+        >>> eel.nv
+        13
     """
     _check("macro_continuous_eel", links, youngs=youngs, length=length, width=width, height=height, taper=taper)
-    made = eel(links, length=length, width=width, height=height, taper=taper, **water)
+    rigid = eel(links, length=length, width=width, height=height, taper=taper, **water)
     share, joints = 2 * length / links, []
-    for j, joint in enumerate(made.joints, 1):
+    for j, joint in enumerate(rigid.joints, 1):
         across, along = (height, width) if joint.name.startswith("pitch") else (width, height)
         moment = math.pi / 64 * along * across**3 * (1 - (1 - taper) * j / links) ** 4
         stiffness = youngs * moment / share
         joints.append(replace(joint, stiffness=stiffness, viscous=damping * stiffness))
     summary = f"Swimmer of {links} short links in water whose flesh is elastic: a continuous body in steps."
-    return replace(made, name="macro-continuous-eel", joints=tuple(joints), summary=summary)
+    return replace(rigid, name="macro-continuous-eel", joints=tuple(joints), summary=summary)
 
 
 def lumped_beam(
@@ -132,12 +170,31 @@ def lumped_beam(
     moment: float = 7e-10,
     damping: float = 0.0,
 ) -> Description:
-    """A beam, clamped at its root, as rigid segments with ``joints`` elastic joints between them: it lies along x and
-    bends in y. ``moment``: of its section, resisting that (Iz, m^4). ``damping``: Kelvin's and Voigt's (s).
+    """Describe a clamped beam along x that bends in y, as rigid segments with elastic joints between them.
 
-    Each joint sits in the middle of its share D of the length and has the spring E I / D. So the segments are D long,
-    the first, which does not move, and the last half of it. They are thin rods, since Euler and Bernoulli's beam has
-    no inertia of sections. The frame "tip" is at the end.
+    Each joint is in the middle of its share D of the length and has the spring E I / D. So the segments are D long, but
+    the first, which is fixed, and the last are half of it. They are thin rods, since an Euler-Bernoulli beam has no
+    rotary inertia of sections. The frame "tip" is at the end.
+
+    Args:
+        joints: Number of joints; default 16.
+        length: Length, m; default 1.
+        density: Density, kg/m^3; default 2700.
+        area: Area of the section, m^2; default 2e-4.
+        youngs: Young's modulus E, Pa; default 7e10.
+        moment: Second moment of area about z, I, m^4; default 7e-10.
+        damping: Kelvin-Voigt damping, relative to the stiffness, s; default 0.
+
+    Returns:
+        The Description, for ``linkwork.load``.
+
+    Raises:
+        ModelError: A number is out of range.
+
+    Example:
+        >>> beam = linkwork.load(linkwork.library.lumped_beam(4))
+        >>> beam.joint_names
+        ('bend1', 'bend2', 'bend3', 'bend4')
     """
     sizes = {"length": length, "density": density, "area": area, "youngs": youngs, "moment": moment}
     _check("lumped_beam", joints, "joints", **sizes)
@@ -171,8 +228,10 @@ def lumped_beam(
 
 
 def _frustum(length: float, scales: tuple[float, float], y: float, z: float) -> LinkInertia:
-    """Along x from the origin, full of water, with elliptic sections of semi-axes y and z times a scale that changes
-    evenly. Three Gauss points integrate its moments, polynomials of degree four, exactly."""
+    """Return the inertia of a frustum of water along x, with elliptic sections of semi-axes y and z times a scale.
+
+    The scale changes linearly. Three Gauss points integrate the moments, polynomials of degree four, exactly.
+    """
     at, weights = np.polynomial.legendre.leggauss(3)
     at = (1 + at) / 2
     s = scales[0] + (scales[1] - scales[0]) * at
@@ -184,17 +243,17 @@ def _frustum(length: float, scales: tuple[float, float], y: float, z: float) -> 
 
 
 def _quarter_turns(turns: int) -> np.ndarray:
-    """About x."""
+    """Return the rotation about x by -1, 0 or 1 quarter turns."""
     c, s = (1, 0) if turns == 0 else (0, turns)
     return np.array([[1.0, 0, 0], [0, c, -s], [0, s, c]])
 
 
 def _check(maker: str, count: int, counted: str = "links", **sizes: float) -> None:
+    """Refuse numbers that are out of range."""
     if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or not 1 <= count < MOST_LINKS:
-        expected = f"a whole number, 1 or more, below {MOST_LINKS:,}"
-        raise ModelError(f"it has {counted}", where=f"{maker}({counted}=...)", got=count, expected=expected)
+        expected = f"an integer, 1 or more, below {MOST_LINKS:,}"
+        raise ModelError("out of range", where=f"{maker}({counted}=...)", got=count, expected=expected)
     for name, size in sizes.items():
         if not isinstance(size, Real) or isinstance(size, bool) or not 0 < size < 1e100:
-            raise ModelError(
-                "out of range", where=f"{maker}({name}=...)", got=size, expected="a number above zero, below 1e100"
-            )
+            expected = "a number above zero, below 1e100"
+            raise ModelError("out of range", where=f"{maker}({name}=...)", got=size, expected=expected)

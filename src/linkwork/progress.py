@@ -1,4 +1,4 @@
-"""How far a long run is, how fast, and how long it will take."""
+"""Progress of a long run: share done, speed and time left."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from .errors import ShapeError
 
-AFTER = 1.0  # seconds; shorter runs show nothing
+AFTER = 1.0  # seconds after which the bar appears
 
 
 class Progress:
-    """``show``: True, False, None (in a terminal, if it takes long), or a function of (done, total)."""
+    """A progress bar. ``show``: True, False, None (in a terminal, if it takes long), or a function of (done, total)."""
 
-    def __init__(self, show: bool | Callable[[int, int], Any] | None, total: int, what: str = "steps"):
+    def __init__(self, show: bool | Callable[[int, int], Any] | None, total: int, unit: str = "steps"):
         if not (show is None or isinstance(show, bool) or callable(show)):
             expected = "True, False, None, or a function of (done, total)"
-            raise ShapeError("this shows no progress", where="progress", got=show, expected=expected)
-        self.total, self.done, self.what = total, 0, what
+            raise ShapeError("wrong type", where="progress", got=show, expected=expected)
+        self.total, self.done, self.unit = total, 0, unit
         self.call = show if callable(show) else None
-        self.wanted = sys.stderr.isatty() if show is None else bool(show) and self.call is None
+        self.has_bar = sys.stderr.isatty() if show is None else bool(show) and self.call is None
         self.bar, self.began = None, time.perf_counter()
 
     def __enter__(self) -> Progress:
@@ -31,11 +31,11 @@ class Progress:
         self.done += count
         if self.call is not None:
             self.call(self.done, self.total)
-        if self.bar is None and self.wanted and time.perf_counter() - self.began > AFTER:
+        if self.bar is None and self.has_bar and time.perf_counter() - self.began > AFTER:
             self._open()
         if self.bar is not None:
             rate = self.done / (time.perf_counter() - self.began)
-            self.bar.update(self.task, completed=self.done, rate=f"{rate:,.0f} {self.what}/s")
+            self.bar.update(self.task, completed=self.done, rate=f"{rate:,.0f} {self.unit}/s")
 
     def _open(self) -> None:
         from rich.console import Console

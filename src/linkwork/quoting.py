@@ -1,9 +1,9 @@
-"""Names are data: how a name is written into each kind of text, so that it stays a name there.
+"""Quoting of names for each kind of text, so that a name cannot be read as code or markup.
 
-Names of robots, links and joints come from strangers' files. Each function quotes for one kind of text: terminals,
-Python, C, LaTeX, Markdown, YAML, JSON, HTML, matplotlib, file names. Characters that nobody sees (control characters
-and escape sequences, marks that turn the direction of writing, blanks of no width, NUL) are refused where files are
-read, see ``unprintable``, and written as escapes, ``\\x1b``, wherever they should turn up all the same.
+Names of robots, links and joints come from files that are not trusted. Each function quotes for one kind of text:
+terminals, Python, C, LaTeX, Markdown, YAML, JSON, HTML, matplotlib, file names. Invisible characters (control
+characters, escape sequences, marks that change the direction of writing, zero-width spaces, NUL) are refused in robot
+files, see ``unprintable``, and written as escapes, ``\\x1b``, where they occur otherwise.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 from html import escape
 
-# Unicode's control and format characters, separators of lines and paragraphs, letters without a shape, halves of pairs
+# Control and format characters of Unicode, line and paragraph separators, invisible letters, lone surrogates
 UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -23,73 +23,72 @@ _LATEX = {character: f"\\{character}" for character in "#$%&_{}"} | {
 }  # fmt: skip
 LONGEST_LABEL = 60  # characters
 _PLAIN_YAML = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-_WORDS_OF_YAML = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}  # which are no texts to some readers
+_WORDS_OF_YAML = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}  # which some readers do not read as text
 
 
 def unprintable(text: str) -> str:
-    """Name the first character that no name may hold, such as "U+202E"; empty if the text is a good name."""
-    found = UNPRINTABLE.search(text)
-    return f"U+{ord(found[0]):04X}" if found else ""
+    """Return the first character that a name must not have, such as "U+202E"; empty if there is none."""
+    match = UNPRINTABLE.search(text)
+    return f"U+{ord(match[0]):04X}" if match else ""
 
 
 def printable(text: object, keep: str = "") -> str:
-    """Text for a terminal, a comment that ends with its line or a file name: one line, nothing unseen.
+    """Quote text for a terminal, a comment of one line or a file name: one line, no invisible characters.
 
     ``keep``: characters that stay as they are; "\\n\\t" for texts of several lines.
     """
-    return UNPRINTABLE.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], str(text))
+    return UNPRINTABLE.sub(lambda match: match[0] if match[0] in keep else ascii(match[0])[1:-1], str(text))
 
 
 def identifier(text: str) -> str:
-    """A name that C, Python, CasADi, CMake and file systems take."""
+    """Return a name that is valid in C, Python, CasADi, CMake and file systems."""
     name = re.sub("[^0-9A-Za-z]+", "_", text).strip("_")
     return name if name[:1].isalpha() else f"robot_{name}"
 
 
 def in_python(text: str) -> str:
-    """Text between triple quotes in Python's source."""
+    """Quote text for a triple-quoted string of Python source."""
     return printable(text.replace("\\", r"\\").replace('"', r"\""))
 
 
 def in_c_comment(text: str) -> str:
-    """Text in a comment of C: what would begin or end one, or be a trigraph, gets a blank in its middle."""
+    """Quote text for a comment of C: a space splits what would begin or end a comment, or be a trigraph."""
     return re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", printable(text))
 
 
 def in_latex(text: str) -> str:
-    """Text in a paragraph or a table of LaTeX."""
+    """Quote text for a paragraph or a table of LaTeX."""
     quoted = "".join(_LATEX.get(character, character) for character in printable(text))
     return re.sub("-(?=-)", "-{}", quoted)  # two hyphens would be a dash
 
 
 def in_markdown(text: str) -> str:
-    """Text in a table of Markdown."""
+    """Quote text for a table of Markdown."""
     return re.sub(r"[\\`*\[\]<>|&~$]|(?<!\w)_|_(?!\w)", r"\\\g<0>", printable(text))
 
 
 def in_yaml(text: str) -> str:
-    """A YAML scalar that reads back as this text."""
+    """Return a YAML scalar that reads back as this text."""
     if _PLAIN_YAML.fullmatch(text) and text.lower() not in _WORDS_OF_YAML:
         return text
     return printable(json.dumps(text, ensure_ascii=False))
 
 
 def in_json(document: str) -> str:
-    """JSON text with what nobody sees as escapes; line breaks between its values stay."""
-    return UNPRINTABLE.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], document)
+    """Return JSON text with invisible characters as escapes; line breaks between its values stay."""
+    return UNPRINTABLE.sub(lambda match: match[0] if match[0] == "\n" else json.dumps(match[0])[1:-1], document)
 
 
 class Safe(str):
-    """HTML as it is. All other text is escaped."""
+    """HTML that ``in_html`` does not escape."""
 
 
 def in_html(text: object) -> str:
-    """Text or an attribute's value in HTML and SVG."""
+    """Quote text or the value of an attribute for HTML and SVG."""
     return text if isinstance(text, Safe) else escape(printable(text, keep="\n\t"))
 
 
 def in_plot(text: str) -> str:
-    """A label of matplotlib's: no mathematics between dollars, shown though it may begin with an underscore, and of a
-    length that leaves room for the picture."""
+    """Quote a label for matplotlib: no mathematics between dollars, visible if it begins with an underscore, short."""
     quoted = printable(text if len(text) <= LONGEST_LABEL else f"{text[:30]} ... {text[-25:]}").replace("$", r"\$")
     return f" {quoted}" if quoted.startswith("_") else quoted

@@ -405,12 +405,12 @@ def load(
         got = "both" if text is not None else "neither"
         raise ModelError("a robot is loaded from a file or from a text", where="load", got=got, expected="one of them")
     if text is not None:
-        robot = io.parse(text, outside=outside)
+        robot = io.parse(text, allow_external_files=outside)
     if isinstance(robot, Description):
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     else:
         assert robot is not None
-        description = io.read(robot, structure, outside=outside)
+        description = io.read(robot, structure, allow_external_files=outside)
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
     cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShapeError, UnsupportedError
+from .errors import ShapeError, import_optional
 from .program import Port, Program
 from .program.program import MOST_AXES, MOST_SCALARS
 
@@ -72,10 +72,7 @@ class Pattern:
             UnsupportedError: SciPy is not installed.
             ShapeError: This is not one state of a matrix.
         """
-        try:
-            from scipy.sparse import csr_array
-        except ImportError as error:
-            raise UnsupportedError("SciPy is not installed", where="Pattern.sparse", fix="pip install scipy") from error
+        csr_array = import_optional("scipy.sparse", "scipy", "Pattern.sparse").csr_array
         array = self._checked(values, "Pattern.sparse")
         if array.ndim != 1 or len(self.shape) != 2:
             raise ShapeError("a sparse matrix is of one state", where="Pattern.sparse", got=array.shape,

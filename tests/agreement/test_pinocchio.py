@@ -54,7 +54,7 @@ MIMIC = (
 )
 
 # Fingers of alex_psyonic_hands follow joints that are not there.
-pytestmark = pytest.mark.filterwarnings("ignore:.*so nothing is followed:linkwork.ModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*so <mimic> is ignored:linkwork.ModelWarning")
 every_robot = pytest.mark.parametrize("name", ROBOTS)
 both_bases = pytest.mark.parametrize("base", ["fixed", "floating"])
 

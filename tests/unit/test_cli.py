@@ -150,7 +150,7 @@ class TestCommandLine:
             (["eval", "panda", "pose", "--frame", "hand"], "there is no frame 'hand'"),
             (["eval", "panda", "gravity", "--dtype", "float16"], "there is no dtype 'float16'"),
             (["eval", "panda", "gravity", "--output", "x.txt"], "x.txt: this kind of file is not known"),
-            (["convert", "panda", "panda.json"], "linkwork does not write this kind of file"),
+            (["convert", "panda", "panda.json"], "linkwork does not write this format"),
             (["bench", "panda", "--peers"], "fix: linkwork convert panda panda.urdf"),
         ],
     )
@@ -384,7 +384,9 @@ class TestConvert:
             assert linkwork.load(urdf).nv == 3  # a URDF alone has no loops
         code, out, err = run("convert", urdf, tmp_path / "open.yaml", "--json")
         assert code == 0 and "warning: " in err
-        assert any("bar.loops.yaml is beside it, but was not read" in what for what in json.loads(out)["dropped"])
+        assert any(
+            "there is a side file bar.loops.yaml, which was not read" in what for what in json.loads(out)["dropped"]
+        )
         told = data("convert", urdf, tmp_path / "closed.yaml", "--structure", side)
         assert told["deviation"] <= 1e-9 and not any("not read" in what for what in told["dropped"])
         assert linkwork.load(tmp_path / "closed.yaml").nv == 1

@@ -32,7 +32,7 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
         (("convert", "panda", "r.urdf"), "replace it with --force"),
         (("inspect", "panda", "--values", "nosuch.yaml"), "fix: give the path of a file"),
         (("check", "r.urdf", "--json"), "--values FILE, or identify them from measurements: `linkwork identify`"),
-        (("inspect", "robot/r.xml"), "or allow it by --outside"),
+        (("inspect", "robot/r.xml"), "or allow it by --allow-external-files"),
         (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
     ],
 )

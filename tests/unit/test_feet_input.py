@@ -45,7 +45,7 @@ def test_a_table_of_feet(tmp_path):
         again = linkwork.load(tmp_path / name, structure=structure and tmp_path / structure)
         assert told(describe(again.model).constraints) == told(feet)
     assert told(describe(robot.chain("toe").model).constraints) == told(feet)
-    with pytest.warns(linkwork.ModelWarning, match="walker.loops.yaml is beside it, but was not read"):
+    with pytest.warns(linkwork.ModelWarning, match="there is a side file walker.loops.yaml, which was not read"):
         assert not linkwork.load(tmp_path / "walker.urdf").model.switched
 
 

@@ -137,7 +137,7 @@ def test_names_of_files(suffix, tmp_path):
         with pytest.raises(LinkworkError, match=r"cannot be read|there is no bundled robot"):
             linkwork.load(f"{name}{suffix}")
     for name in ("folder", "pipe", "zero", "ring"):
-        with pytest.raises(LinkworkError, match=r"cannot be read|kind of robot file is not known|no bundled robot"):
+        with pytest.raises(LinkworkError, match=r"cannot be read|this format is not supported|no bundled robot"):
             linkwork.load(tmp_path / f"{name}{suffix}")
         with pytest.raises(ModelError, match="cannot be read"):
             linkwork.load("planar2r", structure=tmp_path / f"{name}{suffix}")
@@ -147,7 +147,7 @@ def test_names_of_files(suffix, tmp_path):
 def test_what_is_no_name(robot):
     with pytest.raises(ModelError, match="this is not a robot"):
         linkwork.load(robot)
-    with pytest.raises(ModelError, match="structure is a file"):
+    with pytest.raises(ModelError, match="this is not a side file"):
         linkwork.load("planar2r", structure=robot)
 
 

@@ -43,8 +43,8 @@ LOUD = [
     (mjcf(more='<option viscosity="0.1"/>'), "r.xml: <option>: forces of the surrounding fluid are left out"),
     (mjcf(FREE.format("armature")), "r.xml: joint 'j': armature of a free joint is left out"),
     (mjcf(FREE.format("damping")), "r.xml: joint 'j': damping of a free joint is left out"),
-    (urdf(link="<inertial/>"), "link 'arm' <inertial>: without <mass>, all of its <inertial> is ignored"),
-    (urdf('<mimic joint="gone"/>'), "joint 'j' <mimic>: there is no joint 'gone', so nothing is followed"),
+    (urdf(link="<inertial/>"), "link 'arm' <inertial>: its <inertial> has no <mass> and is ignored"),
+    (urdf('<mimic joint="gone"/>'), "joint 'j' <mimic>: there is no joint 'gone', so <mimic> is ignored"),
     (urdf('<mimic joint="j"/>', kind="planar"), "a planar joint cannot follow another; its <mimic> is ignored"),
     (urdf('<dynamics damping="1"/>', kind="floating"), "friction, rotor and spring of a floating base are ignored"),
     (urdf('<origin rpy="0 1 0"/>', kind="floating"), "the origin of a floating joint is ignored"),
@@ -90,7 +90,7 @@ def test_a_side_file_that_was_not_read(tmp_path, run_linkwork):
     robot = linkwork.load("gough-stewart")
     robot.write(tmp_path / "r.urdf")
     (message,) = heard(tmp_path / "r.urdf")
-    assert "r.loops.yaml is beside it, but was not read" in message
+    assert "there is a side file r.loops.yaml, which was not read" in message
     assert linkwork.load(tmp_path / "r.urdf", structure=tmp_path / "r.loops.yaml").nv == robot.nv
 
 
@@ -107,14 +107,17 @@ def test_a_verb_that_loads_twice_says_it_once(tmp_path, run_linkwork, monkeypatc
 
 COMMENT = "\n<!-- 1 -- 2 -->\n<!-- 3 --->"
 MISTAKES = [
-    (lambda text: text.replace("><", f">{COMMENT}<", 1), "line 2: `--` stands inside a comment, where XML allows none"),
-    (lambda text: text.replace('name="j" ', 'name="j"'), "line 1: there is no blank between two attributes"),
-    (lambda text: text + f"\n</{text[1:].split()[0].rstrip('>')}>", "line 2: what follows the end"),
+    (
+        lambda text: text.replace("><", f">{COMMENT}<", 1),
+        "line 2: there is `--` inside a comment, where XML allows none",
+    ),
+    (lambda text: text.replace('name="j" ', 'name="j"'), "line 1: there is no space between two attributes"),
+    (lambda text: text + f"\n</{text[1:].split()[0].rstrip('>')}>", "line 2: the text after the end"),
     (
         lambda text: text + "\n<link/> and more <!-- -- ",
-        "line 2: what follows the end of the robot's element is ignored",
+        "line 2: the text after the end of the root element is ignored",
     ),
-    (lambda text: "\n<?xml version='1.0'?>" + text, "line 1: white space stands before <?xml ...?>"),
+    (lambda text: "\n<?xml version='1.0'?>" + text, "line 1: there is white space before <?xml ...?>"),
 ]
 
 
@@ -137,7 +140,7 @@ def test_all_mistakes_of_a_document_and_those_of_included_files(tmp_path):
     (tmp_path / "part.xml").write_text(f"<mujocoinclude>{HINGE}\n<!-- -- --></mujocoinclude>")
     path = tmp_path / "r.xml"
     path.write_text(mjcf('<include file="part.xml"/>', 'pos="0 0 1"quat="1 0 0 0"') + "</mujoco>")
-    words = "line 1: there is no blank", "line 1: what follows the end", "part.xml: line 2: `--` stands inside"
+    words = "line 1: there is no space", "line 1: the text after the end", "part.xml: line 2: there is `--` inside"
     assert [each in message for each, message in zip(words, heard(path), strict=True)] == [True] * 3
 
 

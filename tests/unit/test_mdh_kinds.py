@@ -123,19 +123,19 @@ MISTAKES = {
     "pitch a word": (robot("{link: body, kind: helical, pitch: fine}"), "not a number"),
     "own frame off the centre": (
         robot("{link: body, kind: spherical}", "frames: [{name: body, link: body, r: 0.1}]"),
-        "frame 'body': a link's own frame must have its origin in the joint's centre.*rename it",
+        "frame 'body': the frame of a link must have its origin in the centre of the joint.*rename it",
     ),
     "own frame off the crossing": (
         robot("{link: body, kind: universal}", "frames: [{name: body, link: body, r: 0.1}]"),
-        "origin in the joint's centre",
+        "origin in the centre of the joint",
     ),
     "own frame off the axis": (
         robot("{link: body, kind: cylindrical}", "frames: [{name: body, link: body, d: 0.1}]"),
-        "origin on the joint's axis",
+        "origin on the axis of the joint",
     ),
     "own frame turned in the plane": (
         robot("{link: body, kind: planar}", "frames: [{name: body, link: body, theta: 0.1}]"),
-        "axes from which x and y of a planar joint follow",
+        "axes that determine x and y of a planar joint",
     ),
 }
 

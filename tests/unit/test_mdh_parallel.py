@@ -286,7 +286,7 @@ def test_floating_platform_comes_first():
 MISTAKES = {
     "legs without platform": ("name: a" + LEGS, "line 1: 'platform' is missing"),
     "platform without legs": ("name: a\n" + PLATFORM, "'legs' is missing"),
-    "no legs": (f"name: a\n{PLATFORM.replace('book', 'illustrative')}legs: []", "line 3: a platform stands on legs"),
+    "no legs": (f"name: a\n{PLATFORM.replace('book', 'illustrative')}legs: []", "line 3: a platform needs legs"),
     "freedoms missing": (ROBOT.replace("freedoms: planar, ", ""), "platform 'platform': 'freedoms' is missing.*planar"),
     "unknown freedoms": (ROBOT.replace("planar", "plane"), "no kind of freedoms 'plane'.*did you mean 'planar'"),
     "unknown key of the platform": (ROBOT.replace("freedoms", "fredoms"), "platform: there is no key 'fredoms'"),
@@ -302,7 +302,7 @@ MISTAKES = {
     ),
     "empty joints": (
         re.sub(r"joints: \[.*\]", "joints: []", ROBOT.replace("links:", "#").replace("drives:", "#")),
-        "leg 'left': a leg has joints",
+        "leg 'left': a leg needs joints",
     ),
     "closure missing": (ROBOT.replace("closure: spherical", ""), "leg 'left': 'closure' is missing.*spherical"),
     "unknown closure": (ROBOT.replace("spherical", "ball"), "no kind of closure 'ball'"),
@@ -325,7 +325,7 @@ MISTAKES = {
     ),
     "two drives": (ROBOT + "drives: [{joint: left_turn, Fv: 1}]", "joint 'left_turn': the joint has two rows"),
     "inertia of a massless link": (ROBOT + "links: [{link: platform_x, M: 1}]", "the link has two rows"),
-    "standard": (ROBOT + "convention: standard", "modified convention alone"),
+    "standard": (ROBOT + "convention: standard", "modified convention only"),
     "module without a name": (ROBOT + "modules: [{}]", "modules row 1: 'name' is missing"),
     "module on unknown link": (
         ROBOT + "joints: []\nmodules: [{name: a}, {name: b, parent: a_platfrm}]",

@@ -92,7 +92,7 @@ def test_a_free_joint_makes_a_floating_base():
     assert d.floating and not d.joints and not d.frames
     assert [link.name for link in d.links] == ["a"]
     assert [str(f) for f in d.findings] == [
-        "warning: arm.xml: body 'table': it stands still beside a floating base: left out"
+        "warning: arm.xml: body 'table': it is fixed to the world of a floating base: left out"
     ]
 
 
@@ -207,23 +207,23 @@ BALL, FREE = '<joint name="j" type="ball"/>', '<freejoint name="j"/>'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("\n<?xml version='1.0'?>" + arm(), "line 1: white space stands before <?xml ...?>"),
+        ("\n<?xml version='1.0'?>" + arm(), "line 1: there is white space before <?xml ...?>"),
         (arm(more='<option density="1.2"/>'), "<option>: forces of the surrounding fluid"),
-        (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is taken as fixed"),
+        (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is read as fixed"),
         (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is not read"),
         (arm(more='<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'),
          "tendon 't': its range is left out"),
         (arm(more='<actuator><adhesion name="m" body="a" ctrlrange="0 1"/></actuator>'),
          "actuator 'm': it drives no single joint"),
-        (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: its own dynamics"),
+        (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: the dynamics of"),
         (arm(joint=BALL, more='<actuator><motor name="m" joint="j" gear="0 1 0"/></actuator>'),
-         "actuator 'm': it turns a ball joint about one axis: all three are taken as driven, without limits of force"),
+         "actuator 'm': it drives a ball joint about one axis: read as driving all three, without force limits"),
         (arm(joint=FREE, more='<actuator><motor name="m" joint="j"/></actuator>'), "'m': it pushes a free body"),
         (arm(joint=BALL.replace("/>", ' range="0 60"/>')), "joint 'j': its range is left out: only joints with one"),
         (arm(more='<equality><joint joint1="j" active="false"/></equality>'), "it is not active"),
         (arm(more='<equality><joint joint1="j"/></equality>'), "joint 'j': an equality holds it in place"),
         (arm(body='<geom name="g" size=".1"/></body><body><geom name="h" size=".1"/>',
-             more='<contact><pair geom1="g" geom2="h"/></contact>'), "<contact>: contacts are left out"),
+             more='<contact><pair geom1="g" geom2="h"/></contact>'), "<contact>: contact pairs are left out"),
     ],
 )  # fmt: skip
 def test_warnings(text, words):
@@ -241,7 +241,7 @@ def test_equal_warnings_are_told_once():
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "jnt_springyield"), reason="newer versions of MuJoCo")
 def test_warnings_of_mujoco_itself():
     assert (
-        "MuJoCo says: compiler attribute 'settotalmass'"
+        "MuJoCo warns: compiler attribute 'settotalmass'"
         in findings(arm(more='<compiler settotalmass="3"/>'), "warning")[0]
     )
 
@@ -280,13 +280,13 @@ TWO = arm(body=f'{GEOM}<body name="b"><joint name="k"/>{GEOM}</body>', more="%s"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "by a straight line"),
+        (TWO % '<equality><joint joint1="j" joint2="k" polycoef="0 1 1 0 0"/></equality>', "and only linearly"),
         (TWO % '<equality><joint joint1="j"/><joint joint1="j" polycoef="1 0 0 0 0"/></equality>', "contradict"),
         (SPACE % ('stiffness="1"', '<geom geom="bone" sidesite="r"/>'),
-         "unnamed tendon: it is wrapped around geom 'bone', and only straight lines are read"),
+         "unnamed tendon: it is wrapped around geom 'bone'; only straight lines are supported"),
         (SPACE % ('stiffness="-2"', ""), "unnamed tendon: its stiffness is -2"),
-        (SPACE % ('frictionloss="1"', ""), "unnamed tendon: friction and armature of a tendon through space are not"),
-        (SPACE % ('damping="1" armature="1"', ""), "friction and armature of a tendon through space are not read"),
+        (SPACE % ('frictionloss="1"', ""), "unnamed tendon: friction and armature of a tendon through sites are not"),
+        (SPACE % ('damping="1" armature="1"', ""), "friction and armature of a tendon through sites are not supported"),
     ],
 )  # fmt: skip
 def test_errors(text, words):
@@ -341,13 +341,13 @@ def test_armature_of_an_actuator_that_drives_no_single_joint():
         (arm(joint=BALL + "<joint/>"), "ball followed by rotation in body 'a'"),
         (arm(body=""), "mass and inertia of moving bodies must be larger .*'a'.* line 3"),
         (arm(more='<include file="x.xml"/>'), "cannot be included(.|\n)*fix: give the path of the model"),
-        (arm(more='<asset><model name="m" file="m.xml"/></asset>'), "<model> is not supported\n  fix: write it out"),
+        (arm(more='<asset><model name="m" file="m.xml"/></asset>'), "<model> is not supported\n  fix: expand it"),
         (arm(world='<flexcomp name="f" type="grid" count="2 2 2"/>'), "<flexcomp> is not supported"),
         (arm(world='<replicate count="200"><replicate count="200"/></replicate>'), "more than 20000 elements"),
         (arm(world="<replicate/>"), "attribute 'count' is missing"),
         ('<mujoco><body name="a"/></mujoco>', "body 'a': this body is outside <worldbody>"),
         (arm(body='<geom type="mesh" mesh="m"/>', more='<asset><mesh name="m" file="m.obj"/></asset>'),
-         r"come cannot be had: without a folder there are no files\n  got: m.obj \(body 'a'\)\n  expected: a folder"),
+         r"cannot be opened: a text has no folder with files\n  got: m.obj \(body 'a'\)\n  expected: a folder"),
     ],
 )  # fmt: skip
 def test_refusals(text, words):
@@ -357,7 +357,7 @@ def test_refusals(text, words):
 
 def test_without_mujoco(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'mujoco>=3.2'"):
+    with pytest.raises(LinkworkError, match=r"not installed\n  fix: pip install 'linkwork\[mjcf\]'"):
         read_mjcf(arm())
 
 

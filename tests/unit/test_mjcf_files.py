@@ -96,10 +96,10 @@ def test_a_mesh_is_sought_in_meshdir_then_beside_the_included_file(tmp_path):
         ("../outside.xml", "it is outside the folder of the model"),
         ("link.xml", "it is outside the folder of the model"),
         ("{folder}/outside.xml", "it is outside the folder of the model"),
-        ("absent.xml", "it is not there"),
-        ("pipe.xml", "it is not there"),
+        ("absent.xml", "it does not exist"),
+        ("pipe.xml", "it does not exist"),
         ("again.xml", "it was included before"),
-        ("n" * 900, "it is not there"),
+        ("n" * 900, "it does not exist"),
         ("large.xml", "it is larger than 64 MB"),
     ],
 )
@@ -116,9 +116,9 @@ def test_includes_that_are_refused(name, reason, tmp_path):
     with pytest.raises(ModelError, match=r"line 1: .*<include>: this file cannot be included: " + reason) as caught:
         read_mjcf(text, "arm.xml", folder)
     allowed = "outside" in reason
-    assert ("allow it by load(FILE, outside=True)" in str(caught.value)) == allowed
+    assert ("allow it by load(FILE, allow_external_files=True)" in str(caught.value)) == allowed
     if allowed:
-        assert read_mjcf(text, "arm.xml", folder, outside=True).joints[0].name == "j"
+        assert read_mjcf(text, "arm.xml", folder, allow_external_files=True).joints[0].name == "j"
 
 
 def test_what_is_outside_on_request(tmp_path, run_linkwork):
@@ -126,9 +126,9 @@ def test_what_is_outside_on_request(tmp_path, run_linkwork):
     body = '<geom type="mesh" mesh="box"/>'
     tree(tmp_path, {"robots/a.xml": arm(body=body, more=include), "robots/b.xml": arm(body=body, more=asset)})
     tree(tmp_path, {"assets.xml": f"<mujoco>{asset}</mujoco>", "box.obj": BOX})
-    for name, words in (("a.xml", "cannot be included: it is outside"), ("b.xml", "cannot be had: it is outside")):
+    for name, words in (("a.xml", "cannot be included: it is outside"), ("b.xml", "cannot be opened: it is outside")):
         path = tmp_path / "robots" / name
-        with pytest.raises(ModelError, match=rf"(?s){words}.*allow it by load\(FILE, outside=True\)"):
+        with pytest.raises(ModelError, match=rf"(?s){words}.*allow it by load\(FILE, allow_external_files=True\)"):
             linkwork.load(path)
         assert linkwork.load(path, outside=True).parameters[0][0] == pytest.approx(6000)
         assert [run_linkwork("check", path, *option)[0] for option in ((), ("--outside",))] == [1, 0]
@@ -144,7 +144,7 @@ def test_included_files_are_distrusted_too(tmp_path):
 
 def test_copies_are_counted_across_files(tmp_path):
     (tmp_path / "inner.xml").write_text('<mujoco><replicate count="200"/></mujoco>')
-    with pytest.raises(ModelError, match="more than 20000 elements, each copy"):
+    with pytest.raises(ModelError, match="more than 20000 elements, copies"):
         read_mjcf(arm(world='<replicate count="200"><include file="inner.xml"/></replicate>'), folder=tmp_path)
 
 
@@ -157,7 +157,7 @@ def test_inertia_from_a_mesh(strip, tmp_path):
     place = tmp_path / "meshes" / ("" if strip == "true" else "deep") / "box.obj"
     place.parent.mkdir(parents=True)
     text = arm(body=SHAPE, more=MESH.format(strip=strip))
-    with pytest.raises(ModelError, match=r"not there\n  got: deep/box.obj \(body 'a'\)(.|\n)*<inertial pos"):
+    with pytest.raises(ModelError, match=r"does not exist\n  got: deep/box.obj \(body 'a'\)(.|\n)*<inertial pos"):
         read_mjcf(text, folder=tmp_path)
     place.write_text(BOX)
     inertia = read_mjcf(text, folder=tmp_path).links[1].inertia
@@ -194,7 +194,8 @@ def test_meshes_that_are_not_there_of_bodies_that_stand_still(tmp_path):
     text = f"<mujoco>{more}<worldbody>{base % arm_body()}</worldbody></mujoco>"
     d = read_mjcf(text, "arm.xml", tmp_path)
     assert [str(finding) for finding in d.findings] == [
-        "warning: arm.xml: body 'base': meshes of its inertia are not there: left out, since it stands still"
+        "warning: arm.xml: body 'base': meshes of its inertia are missing: its inertia is left out, "
+        "since the body does not move"
         " (the first of 2 places)"
     ]
     box, a = d.links[1].inertia, d.links[-1].inertia
@@ -284,7 +285,7 @@ def test_depth_is_counted_across_files(tmp_path):
     for k in range(40):
         inside = f'<include file="{k + 1}.xml"/>' if k < 39 else ""
         (tmp_path / f"{k}.xml").write_text("<mujoco>" + "<frame>" * 40 + inside + "</frame>" * 40 + "</mujoco>")
-    with pytest.raises(ModelError, match="with what is included, elements nest deeper than 100 levels"):
+    with pytest.raises(ModelError, match="with included files, elements nest deeper than 100 levels"):
         read_mjcf(arm(world='<include file="0.xml"/>'), folder=tmp_path)
 
 

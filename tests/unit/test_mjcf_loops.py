@@ -93,8 +93,8 @@ def test_loops_are_told_to_be_rigid_once():
     ("equality", "words"),
     [
         ('<connect body1="a" body2="b" anchor="0 0 0" active="false"/>', "it is not active: left out"),
-        ('<weld body1="a" body2="stuck"/>', "does not move against each other: left out"),
-        ('<weld body1="fixed"/>', "does not move against each other: left out"),
+        ('<weld body1="a" body2="stuck"/>', "do not move relative to each other: left out"),
+        ('<weld body1="fixed"/>', "do not move relative to each other: left out"),
     ],
 )
 def test_what_is_left_out(equality: str, words: str):
@@ -120,7 +120,7 @@ def test_a_mocap_body_holds_nothing(equality: str):
     text = pair(equality).replace("<worldbody>", "<worldbody>" + MOCAP)
     d = read_mjcf(text, "m.xml")
     assert (d.constraints, d.home, d.floating) == ((), {}, False)
-    with pytest.warns(linkwork.ModelWarning, match="it pulls at a mocap body, which the user moves: left out"):
+    with pytest.warns(linkwork.ModelWarning, match="it connects a mocap body, which the user moves: left out"):
         robot = linkwork.load(d)
     assert robot.joint_names == ("j", "k")
     np.testing.assert_allclose(robot.pose("grip", [0.3, 0.4])[:3, 3], [0, 0, 1])

@@ -180,10 +180,10 @@ REFUSED = {
     "suffix": (
         lambda: linkwork.load("robot.step"),
         linkwork.ModelError,
-        "kind of robot file is not known\n  got: .step",
+        "this format is not supported\n  got: .step",
     ),
     "missing": (lambda: linkwork.load("no/robot.urdf"), linkwork.ModelError, "cannot be read: No such file"),
-    "write": (lambda: ARM.write("arm.step"), linkwork.ModelError, "does not write this kind of file\n  got: .step"),
+    "write": (lambda: ARM.write("arm.step"), linkwork.ModelError, "does not write this format\n  got: .step"),
     "unwritable": (
         lambda: ARM.write("no/folder/arm.urdf"),
         LinkworkError,

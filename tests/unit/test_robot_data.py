@@ -181,10 +181,10 @@ def test_several_mistakes_at_once():
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ([[0, 0, 0]], {}, r"from_dh, row 1: not a row\n  got: \[0, 0, 0\]\n  expected: \[alpha, d, theta, r\]"),
+        ([[0, 0, 0]], {}, r"from_dh, row 1: this is not a row\n  got: \[0, 0, 0\]\n  expected: \[alpha, d, theta, r\]"),
         ([[0, 0, 0, 0], 5], {"convention": "standard"}, r"row 2: .*\n  got: 5\n  expected: \[theta, d, a, alpha\]"),
-        ([], {}, "no table of joints"),
-        ("panda", {}, "no table of joints"),
+        ([], {}, "not a table of joints"),
+        ("panda", {}, "not a table of joints"),
         ([[0, 0, 0, 0]], {"convention": "distal"}, "no convention 'distal'"),
         ([[0, 0, 0, 0]], {"gravty": [0, 0, 0]}, "no key 'gravty'"),
         ([[0, 0, 0, "x"]], {}, r"joints\[0\].r: joint 'joint1': not a number"),
@@ -201,13 +201,13 @@ def test_mistakes_in_tables(table, options, message):
     [
         ({}, "got: neither"),
         ({"robot": "panda", "text": "name: x"}, "got: both"),
-        ({"text": 5}, "text is the text of a robot file\n  got: 5"),
+        ({"text": 5}, "this is not the text of a robot file\n  got: 5"),
         ({"text": ""}, "empty"),
         ({"text": "name: x"}, "text: line 1: 'joints' is missing"),
         ({"text": "<robot"}, "text: "),
         ({"text": " " * (2**23 + 1)}, "too long"),
         ({"robot": 5}, "this is not a robot"),
-        ({"robot": "panda", "structure": 5}, "structure is a file"),
+        ({"robot": "panda", "structure": 5}, "this is not a side file"),
         ({"robot": "planar2r", "structure": {"rols": {}}}, "structure: rols: there is no key 'rols'"),
     ],
 )

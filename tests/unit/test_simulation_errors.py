@@ -193,10 +193,14 @@ def test_no_room_for_records(arm, tmp_path, name):
 
 def test_missing_packages(arm, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr", None)
-    with pytest.raises(UnsupportedError, match=r"Zarr is not installed\n  fix: pip install 'linkwork\[zarr\]'"):
+    with pytest.raises(
+        UnsupportedError, match=r"needs zarr, which is not installed\n  fix: pip install 'linkwork\[zarr\]'"
+    ):
         roll(arm, to=tmp_path / "run.zarr")
     monkeypatch.setitem(sys.modules, "scipy.integrate", None)
-    with pytest.raises(UnsupportedError, match=r"implicit needs SciPy\n  fix: pip install 'linkwork\[scipy\]'"):
+    with pytest.raises(
+        UnsupportedError, match=r"implicit needs scipy, which is not installed\n  fix: pip install 'linkwork\[scipy\]'"
+    ):
         arm.simulate(method="implicit", duration=0.01)
     assert not list(tmp_path.iterdir())
 

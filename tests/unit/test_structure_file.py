@@ -173,7 +173,7 @@ def test_urdf_and_side_file_give_the_robot_back(name: str, tmp_path):
     assert write_structure(again) == write_structure(description)
     if has_structure:
         (unread,) = io.read(path).findings
-        assert unread.level == "warning" and "robot.loops.yaml is beside it" in unread.message
+        assert unread.level == "warning" and "there is a side file robot.loops.yaml" in unread.message
         assert f'structure="{side}"' in unread.fix
 
 
@@ -243,6 +243,6 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_laws_of_the_users_own_cannot_be_written(tmp_path):
     description = replace(io.read("planar2r"), forces=(("tip", lambda pose, velocity: velocity),))
-    with pytest.raises(ModelError, match="this law of the surroundings cannot be written"):
+    with pytest.raises(ModelError, match="this force law cannot be written to a file"):
         io.write(description, tmp_path / "robot.urdf")
     assert not list(tmp_path.iterdir())

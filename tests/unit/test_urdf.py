@@ -164,7 +164,7 @@ def test_white_space_before_the_declaration(before: str):
         d = read_urdf(given, "r.urdf")
         assert [link.name for link in d.links] == ["base", "arm"]
         assert [finding.message for finding in d.findings] == [
-            "white space stands before <?xml ...?>, where XML allows none"
+            "there is white space before <?xml ...?>, where XML allows none"
         ]
     assert not read_urdf("\ufeff" + text.lstrip("\ufeff\t\r\n ")).findings
 
@@ -175,7 +175,7 @@ def test_an_inertial_without_mass_is_ignored_as_pinocchio_does():
     assert (theirs.mass, theirs.lever.any(), theirs.inertia.any()) == (0, False, False)
     assert read_urdf(text).links[1].inertia is None
     (warning,) = messages(text, "warning")
-    assert "line 3: link 'arm' <inertial>: without <mass>, all of its <inertial> is ignored" in warning
+    assert "line 3: link 'arm' <inertial>: its <inertial> has no <mass> and is ignored" in warning
 
 
 def test_quaternion():
@@ -188,7 +188,7 @@ def test_absent_limits():
     assert "no <limit>" in messages(robot(), "warning")[0]
     text = robot(joint='<limit effort="1" velocity="1"/>')
     assert (only_joint(text).lower, only_joint(text).upper) == (0, 0)  # as the specification says
-    assert "neither 'lower' nor 'upper'" in messages(text, "warning")[0]
+    assert "'lower' and 'upper' are missing" in messages(text, "warning")[0]
     assert messages(robot(kind="continuous"), "warning") == []
 
 
@@ -246,7 +246,7 @@ def test_planar_joint():
     assert (joint.viscous, joint.coulomb, joint.role) == (6, 7, "active")
     assert messages(robot(kind="planar", joint=given), "warning") == []
     (warning,) = messages(robot(kind="planar", joint='<limit lower="-1"/>'), "warning")
-    assert "'lower' and 'upper' say nothing of a planar joint" in warning
+    assert "'lower' and 'upper' of a planar joint are ignored" in warning
     follows = robot(kind="planar", joint='<mimic joint="elbow"/>')
     assert only_joint(follows).mimic is None and "cannot follow" in messages(follows, "warning")[0]
 
@@ -561,4 +561,4 @@ def test_kinds_that_urdf_cannot_say(kind: str):
     joint = JointDescription("j", kind, "a", "b", pitch=0.1 if kind == "helical" else 0.0)
     with pytest.raises(UnsupportedError, match=f"joint 'j': URDF has no {kind} joints") as caught:
         write_urdf(Description("r", (Link("a"), Link("b", body())), (joint,)))
-    assert "fix: write YAML; or put several joints" in str(caught.value)
+    assert "fix: write YAML, or replace it by several joints" in str(caught.value)

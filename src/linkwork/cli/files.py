@@ -68,7 +68,7 @@ def convert(
     linkwork convert panda panda.urdf --lock panda_joint7=0
     """
     robot = source.load()
-    described = io.read(source.name, source.options["structure"], outside=source.options["outside"])
+    described = io.read(source.name, source.options["structure"], allow_external_files=source.options["outside"])
     found = inspection.convert(robot, out, overwrite=force, file=source.name, description=described)
     if json:
         print_json(found)

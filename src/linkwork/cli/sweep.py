@@ -55,23 +55,23 @@ def sweep(
 
 
 def _facts(summary: Summary) -> dict[str, Any]:
-    names = ("rows", "found", "done", "diverged", "workers", "seconds", "computing", "lost", "stopped", "notes")
+    names = ("rows", "existing", "done", "diverged", "workers", "seconds", "computing", "overhead", "stopped", "notes")
     return {"folder": str(summary.folder), **{name: getattr(summary, name) for name in names}}
 
 
 def _say(name: str, summary: Summary) -> None:
-    before = f", {summary.found} there before" if summary.found else ""
-    say(f"{name}: {summary.found + summary.done} of {summary.rows} rows{before}", "bold")
+    before = f", {summary.existing} there before" if summary.existing else ""
+    say(f"{name}: {summary.existing + summary.done} of {summary.rows} rows{before}", "bold")
     if summary.done:
         rate = summary.done / summary.seconds
-        lost = "" if summary.stopped else f", {100 * summary.lost:.1f} % of their time lost to Dask"
+        lost = "" if summary.stopped else f", {100 * summary.overhead:.1f} % of their time lost to Dask"
         say(f"{summary.done} rows in {summary.seconds:.1f} s, {rate:,.0f} a second; workers: {summary.workers}{lost}")
     for note in summary.notes:
         say(f"Note: {note}", "yellow")
     if summary.diverged:
         say(f"{summary.diverged} of these motions diverged: see the column diverged, the step it happened at", "yellow")
     print()
-    if summary.found + summary.done:
+    if summary.existing + summary.done:
         show(_spread(summary.folder))
     say(f"Tables: {summary.folder / 'rows'}, for example pandas.read_parquet({str(summary.folder / 'rows')!r})")
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..formulations import METHODS
 from ..io import bundled_robots
 from ..io.mdh import ILLUSTRATIVE
-from ..io.mdh_drives import written_transmissions
+from ..io.mdh_structure import transmission_rows
 from ..io.rpy import rpy_from_rotation
 from ..model import Joint, Model, describe, in_words
 from ..robot import Robot, load
@@ -124,7 +124,7 @@ def inspect(robot: Robot) -> dict[str, Any]:
         ],
         "home": list(model.home),
         "vectors": {name: entries(model, name) for name in ("q", "v", "tau", "a_known", "tau_known", "commands")},
-        "transmissions": written_transmissions(model.transmissions),
+        "transmissions": transmission_rows(model.transmissions),
         "forces": [{"frame": frame.name, "law": repr(law)} for frame, law in model.forces],
         "contacts": [
             {"name": each.name, "kind": each.kind.name, "frame": each.second.name, **each.kind.to_dict()}

@@ -29,7 +29,7 @@ def check(
     """What is wrong or suspicious in a robot file, a finding each. ``structure``, ``parameters`` (then links are told
     with all that is fixed to them), ``outside``: as of ``load``."""
     try:
-        description = io.read(file, structure, outside=outside)
+        description = io.read(file, structure, allow_external_files=outside)
         findings = find(description)
         sound = not any(finding.level == "error" for finding in findings)
         if sound and (description.permanent or parameters is not None):

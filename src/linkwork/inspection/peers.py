@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import io
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError, UnsupportedError, missing_package
 from ..robot import Robot
 from .measure import deviation, seconds
 from .states import random_states
@@ -28,7 +28,7 @@ class Pinocchio:
         try:
             pinocchio: Any = import_module("pinocchio")
         except ImportError as error:
-            raise UnsupportedError("Pinocchio is not installed", where="--peers", fix="pip install pin") from error
+            raise missing_package("Pinocchio", "pip install pin", "--peers") from error
         self.library, self.robot = pinocchio, robot
         self.version = str(pinocchio.__version__)
         floating = self.robot.model.moving_base

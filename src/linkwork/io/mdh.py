@@ -2,7 +2,7 @@
 
     name: arm
     sources: {book: "Author, Title, table 1"}    # key -> reference; `illustrative` needs no entry
-    source: {joints: book, links: illustrative}  # of whole tables; a row's own `source` goes before
+    source: {joints: book, links: illustrative}  # of whole tables; the `source` of a row takes precedence
     joints:                                      # geometry, a row per frame j; sigma or kind, pitch, origin, axis
       - {name: waist, r: 0.3}
       - {name: elbow, link: fore, sigma: 0, alpha: pi/2, d: 0.2}
@@ -14,41 +14,44 @@
     frames:                                      # placed in a link's frame by the six parameters, or by xyz and rpy
       - {name: tool, link: fore, d: 0.25}
 
-Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r) at position zero; what is not given
-is zero. `parent` is a link's name or a row's number, 0 or `base` for the base; without it, the row before. Names are
-joint1 and link1, and so on, if not given. Where no common normal is near, a joint may be placed by xyz and rpy instead.
-A joint moves about or along z of its frame, or `axis`, a direction in that frame. A joint row may also have the keys of
-its link's row in `links` and of its own row in `drives`.
-From there the frame moves as sigma tells, 0 revolute (the default), 1 prismatic, 2 fixed, or as `kind` does:
+Joint rows. Frame j in frame a(j) is Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r) at position zero; the default of
+each parameter is zero. `parent` is the name of a link or the number of a row, 0 or `base` for the base; default: the
+row before. Default names are joint1 and link1, and so on. Where the common normal is far away, place a joint by xyz and
+rpy instead. A joint moves about or along z of its frame, or about `axis`, a direction in that frame. A joint row may
+also have the keys of its link's row in `links` and of its own row in `drives`.
+The motion from there is given by sigma, 0 revolute (the default), 1 prismatic, 2 fixed, or by `kind`:
 
-    revolute, continuous   a turn about z; a revolute joint without limits is continuous
-    prismatic              a shift along z
-    helical                a turn about z, and a shift along it by `pitch` metres per radian
-    cylindrical            a shift along z, and a turn about it
-    universal              a turn about z, which stays fixed in the parent, and one about x, fixed in the link
-    planar                 shifts along x and y, and a turn about z
-    spherical              all turns about the origin
-    floating               everything
-    fixed                  nothing
-    flexible: {...}        the tip of the link before, which bends: see ``mdh_flexible``
+    revolute, continuous   rotation about z; a revolute joint without limits is continuous
+    prismatic              translation along z
+    helical                rotation about z, and translation along it by `pitch` metres per radian
+    cylindrical            translation along z, and rotation about it
+    universal              rotation about z, which is fixed in the parent, and about x, fixed in the link
+    planar                 translation along x and y, and rotation about z
+    spherical              any rotation about the origin
+    floating               any motion
+    fixed                  no motion
+    flexible: {...}        the tip of the link before, which is flexible: see ``mdh_flexible``
 
-The placement in the row of a floating joint is another thing: where the link is at home, seen from where its positions
-count. That is the parent's frame, or `origin: {d, r, ...}` in it.
+The placement in the row of a floating joint is the pose of the link at home, relative to the frame from which its
+positions count. That is the frame of the parent, or `origin: {d, r, ...}` in it.
 
-Drives. A joint's role is active (the default), passive, or elastic: moved by its spring K alone. What a joint with
-several freedoms has acts on each of them; limits and mimic are for one freedom alone. ``mdh_drives`` tells of
-`friction` beside Fs and Fv and of `transmissions`, ``mdh_constraints`` of `loops`, `rolling`, `gears`, `feet`, `home`,
-`independent`, `actuation` and `forces`, ``mdh_parallel`` of `platform`, `leg`, `legs` and `modules`.
+Drives. The role of a joint is active (the default), passive, or elastic: moved by its spring K alone. The values of a
+joint with several degrees of freedom act on each of them; limits and mimic need a single one. `friction` adds friction
+laws by name, each once: {joint: waist, Fs: 0.4, friction: {stribeck: {excess: 0.2, velocity: 0.05}, offset: {offset:
+0.01}}}. `width` is the velocity within which friction that jumps at rest is smoothed.
 
-Inertia. XX ... ZZ are elements of the inertia matrix about the frame's origin (XY is minus the product of inertia);
-`central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The base's stands in
-`base: {kind: floating, link: trunk, M: ...}`; `base: fixed` is the default.
+Other tables: ``mdh_structure`` describes `loops`, `rolling`, `gears`, `feet`, `home`, `independent`, `actuation`,
+`forces` and `transmissions`, ``mdh_parallel`` describes `platform`, `leg`, `legs` and `modules`.
+
+Inertia. XX ... ZZ are elements of the inertia matrix about the origin of the frame (XY is minus the product of
+inertia); `central: [XX, XY, XZ, YY, YZ, ZZ]` or `[XX, YY, ZZ]` is about the centre of mass `center`. The inertia of the
+base is in `base: {kind: floating, link: trunk, M: ...}`; `base: fixed` is the default.
 
 With `convention: standard` the joint rows are theta, d, a, alpha of distal frames, and inertias and frames are given in
 those; each distal frame stays available as LINK_dh.
 
-A frame named like its link is the link's own frame: the Description has poses and inertia in it, where the file has all
-in the joints' frames. So a robot whose axes are not z keeps its links' frames.
+A frame with the name of its link is the frame of that link. The Description has poses and inertia in it, while the file
+has all of them in the frames of joints. So a robot whose axes are not z keeps the frames of its links.
 """
 
 from __future__ import annotations
@@ -62,10 +65,9 @@ import numpy as np
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, Placement
 from ..model.joints import JointKind
 from ..model.rotations import quaternion_from_rotation
-from .mdh_constraints import read_constraints, read_forces, read_home, read_independent
-from .mdh_drives import read_transmissions
-from .mdh_flexible import beams_on
-from .mdh_parallel import modules_of, read_module, stands_on
+from .mdh_flexible import with_beams
+from .mdh_parallel import modules_of, parent_of, read_module
+from .mdh_structure import read_constraints, read_forces, read_home, read_independent, read_transmissions
 from .mdh_tables import ILLUSTRATIVE, PARALLEL, TABLES, Row, Scope, Side, Tables, kind_of
 
 __all__ = ["ILLUSTRATIVE", "TABLES", "read_mdh"]
@@ -75,39 +77,40 @@ KEYS = ("name", "description", "convention", "sources", "source", *TABLES, *PARA
 
 
 def read_mdh(content: str | Mapping[str, Any], source: str = "") -> Description:
-    """The robot that a YAML text, or the same as Python data, describes. ``source``: the file's name, for messages.
+    """Return the robot that a YAML text, or the same content as Python data, describes.
 
-    ``Description.sources`` maps source keys to references, and tables, rows and values ("links", "links.fore",
-    "links.fore.M") to source keys.
+    ``source`` is the name of the file in messages. ``Description.sources`` maps source keys to references, and tables,
+    rows and values ("links", "links.fore", "links.fore.M") to source keys.
     """
     return _Reader(source).robot(content)
 
 
 class _Reader(Tables):
-    """One file being read: its tables, top to bottom."""
+    """Reads one file, table by table."""
 
     def robot(self, content: str | Mapping[str, Any]) -> Description:
-        with self.collecting():
+        with self.collecting_errors():
             root = self.root(content)
             top = self.mapping(root, KEYS)
             modules = modules_of(self, top, root)
             name, summary = (self.text(top[key]) if key in top else "" for key in ("name", "description"))
-            with self.going_on():
-                self.need(root, top, "name", "...")
+            with self.keep_reading():
+                self.require(root, top, "name", "...")
             if not modules:
-                self.need(root, top, "joints", "...")
-            standard = "convention" in top and self.name(top["convention"], "convention", ("modified", "standard"))
-            if modules and standard == "standard":
-                fix = "write modified rows"
-                self.fail(top["convention"], "legs are read in the modified convention alone", fix=fix)
+                self.require(root, top, "joints", "...")
+            convention = "convention" in top and self.name(top["convention"], "convention", ("modified", "standard"))
+            standard = convention == "standard"
+            if modules and standard:
+                message = "legs are read in the modified convention only"
+                self.fail(top["convention"], message, fix="write modified rows")
             redundant = "actuation" in top and bool(self.name(top["actuation"], "actuation", ("redundant",)))
             gravity = self.numbers(top["gravity"], 3) if "gravity" in top else STANDARD_GRAVITY
             self.read_sources(top)
             self.read_base(top.get("base"))
             whole = Scope(self.root_link)
-            while modules and ((link := stands_on(self, modules[0])) == "base" or link in self.links):
+            while modules and ((link := parent_of(self, modules[0])) == "base" or link in self.links):
                 read_module(self, modules.pop(0))  # before the joints: its platform may be floating
-            self.read_joints(top, whole, standard == "standard")
+            self.read_joints(top, whole, standard)
             for module in modules:
                 read_module(self, module)
             self.read_links(top, whole)
@@ -119,25 +122,24 @@ class _Reader(Tables):
             forces = read_forces(self, top, frames)
             transmissions = read_transmissions(self, top)
 
-        for link in self.links:
-            for beam in beams_on(link, self.joints.values()):
-                rest = self.links[link]
-                self.links[link] = beam if rest is None else rest + beam
+        self.links = {link: with_beams(link, body, self.joints.values()) for link, body in self.links.items()}
 
-        # The file is in the joints' frames or the distal ones, the Description in the links' own.
-        given = {name: self.distal.get(name, Placement()) for name in self.links}
-        own = {name: given[name] @ frames.pop(name)[1] if name in frames else Placement() for name in self.links}
-        if standard == "standard":
+        # The file uses the frames of joints or the distal frames, the Description those of the links.
+        file_frames = {name: self.distal.get(name, Placement()) for name in self.links}
+        link_frames = {
+            name: file_frames[name] @ frames.pop(name)[1] if name in frames else Placement() for name in self.links
+        }
+        if standard:
             frames = {f"{name}_dh": (name, Placement()) for name in self.distal} | frames
-        seen = {name: own[name].inverse() @ given[name] for name in self.links}
-        self.turn_joints(top, own)
+        changes = {name: link_frames[name].inverse() @ file_frames[name] for name in self.links}
+        self.move_joints(top, link_frames)
 
         def placed(side: Side) -> Side:
-            return (side[0], seen[side[0]] @ side[1]) if side[0] else side
+            return (side[0], changes[side[0]] @ side[1]) if side[0] else side
 
         return Description(
             name=name,
-            links=tuple(Link(name, inertia and inertia.placed(seen[name])) for name, inertia in self.links.items()),
+            links=tuple(Link(name, inertia and inertia.placed(changes[name])) for name, inertia in self.links.items()),
             joints=tuple(JointDescription(**joint) for joint in self.joints.values()),
             gravity=(gravity[0], gravity[1], gravity[2]),
             floating=self.floating,
@@ -156,37 +158,37 @@ class _Reader(Tables):
             source=self.source,
         )
 
-    def turn_joints(self, top: Row, own: dict[str, Placement]) -> None:
-        """Origins, axes and homes in the links' own frames, and revolute joints without limits continuous."""
+    def move_joints(self, top: Row, link_frames: dict[str, Placement]) -> None:
+        """Convert origins, axes and home positions to the frames of links; revolute without limits is continuous."""
         for name, joint in self.joints.items():
-            parent, child = own[joint["parent"]], own[joint["child"]]
+            parent, child = link_frames[joint["parent"]], link_frames[joint["child"]]
             kind = kind_of(joint)
-            first = joint.pop("axis", np.array([0.0, 0.0, 1.0]))
-            if reason := _unfit(kind, first, child):
+            axis = joint.pop("axis", np.array([0.0, 0.0, 1.0]))
+            if required := _required_frame(kind, axis, child):
                 self.label = f"frame {joint['child']!r}"
-                self.fail(top["frames"], f"a link's own frame must have {reason}", fix="rename it")
-            axes = {"axis": first, "second_axis": np.array([1.0, 0.0, 0.0])}
+                self.fail(top["frames"], f"the frame of a link must have {required}", fix="rename it")
+            axes = {"axis": axis, "second_axis": np.array([1.0, 0.0, 0.0])}
             joint |= {key: axes[key] @ child.rotation + 0.0 for key in [*axes][: kind.directions]}
             joint["origin"] = parent.inverse() @ joint["origin"] @ child
-            if name in self.standing and name not in self.home:
-                home = child.inverse() @ self.standing[name] @ child
+            if name in self.home_poses and name not in self.home:
+                home = child.inverse() @ self.home_poses[name] @ child
                 if home.translation.any() or (home.rotation != np.eye(3)).any():
                     self.home[name] = (*home.translation.tolist(), *quaternion_from_rotation(home.rotation))
             if "lower" not in joint:
                 joint["kind"] = kind.unlimited or kind.name
 
 
-def _unfit(kind: JointKind, axis: np.ndarray, own: Placement) -> str:
-    """Why a frame cannot be the link's own: the joint's positions would tell of another motion. Empty if it can."""
-    if kind.free or not kind.nv or not (own.translation.any() or (own.rotation != np.eye(3)).any()):
+def _required_frame(kind: JointKind, axis: np.ndarray, frame: Placement) -> str:
+    """Return what the frame of a link lacks if positions of its joint would mean another motion in it, or nothing."""
+    if kind.free or not kind.nv or not (frame.translation.any() or (frame.rotation != np.eye(3)).any()):
         return ""
     if kind.modes:
         return "the origin and the axes of the tip"
     if kind.directions != 1:
-        return "its origin in the joint's centre" if own.translation.any() else ""
-    if np.cross(axis, own.translation).any():
-        return "its origin on the joint's axis"
-    turned = kind.frames(axis @ own.rotation, axis)[0] - own.rotation.T
-    if not kind.axial and np.abs(turned).max() > SAME:
-        return f"the axes from which x and y of a {kind.name} joint follow"
+        return "its origin in the centre of the joint" if frame.translation.any() else ""
+    if np.cross(axis, frame.translation).any():
+        return "its origin on the axis of the joint"
+    difference = kind.frames(axis @ frame.rotation, axis)[0] - frame.rotation.T
+    if not kind.axial and np.abs(difference).max() > SAME:
+        return f"the axes that determine x and y of a {kind.name} joint"
     return ""

@@ -1,4 +1,4 @@
-"""Links that bend in the YAML format: `flexible` in the row of a joint, whose link is then the tip of the one before.
+"""Flexible links in the YAML format: `flexible` in the row of a joint, whose link is then the tip of the link before.
 
     joints:
       - {name: hub}
@@ -16,126 +16,156 @@
       - {link: tip, M: 0.1}                      # a payload, if there is one
 
 Modes are y, z, twist and stretch, each normalised to one metre (or radian) at the tip. In place of `modes`, `shapes:
-{y: [[0, 0, 3, -1], ...]}` has polynomials in x / length. `polar` and `torsion` are the polar moment of the section and
-the constant of its stiffness against twist, where they are not the sum of the moments; `stiffening: true` lets bending
-shorten the beam. The inertia of the straight beam is added to that of the link that bends, the one before.
+{y: [[0, 0, 3, -1], ...]}` has polynomials in x / length. `polar` is the polar moment of the section and `torsion` the
+constant of its stiffness against twist; the default of both is the sum of the moments. With `stiffening: true` bending
+shortens the beam. The inertia of the straight beam is added to that of the flexible link, the one before.
 
-Results of a finite-element program stand in `flexible: {modal: {tip: [0.5, 0, 0], frequencies: [...], damping: ...,
-shifts: ..., turns: ..., first: ..., second: ..., products: ...}}` (see ``Modal``). There all inertia at rest is the
-link's own.
+Results of a finite-element program have the form `flexible: {modal: {tip: [0.5, 0, 0], frequencies: [...], damping:
+..., shifts: ..., turns: ..., first: ..., second: ..., products: ...}}` (see ``Modal``). Their link has its inertia at
+rest in `links`, like any other.
 
 Another place along the link is a joint like that to its tip, and follows it: `{name: middle, link: middle, flexible:
-{along: bend, at: 0.5}}`, a share of the length; of modal data `{along: bend, tip: ..., shifts: ..., turns: ...}`. Its
-row has no placement, and its link is massless unless `links` says more.
+{along: bend, at: 0.5}}`, where `at` is a share of the length. For modal data it is `{along: bend, tip: ..., shifts:
+..., turns: ...}`. Its row has no placement, and its link is massless unless `links` gives it an inertia.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
 
-from ..errors import ModelError
-from ..model.description import LinkInertia, Mimic
-from ..model.flexible.beam import ACROSS, FAMILIES, Beam
+from ..model.description import JointDescription, LinkInertia, Mimic, Placement
+from ..model.flexible.beam import ACROSS, Beam
 from ..model.flexible.material import Material
 from ..model.flexible.modal import Modal
 from ..model.flexible.station import Station
+from ..model.joints import Flexible
 
 if TYPE_CHECKING:
     from .mdh_tables import Row, Tables
 
-NEEDED = {"length": "m", "density": "kg/m^3", "area": "m^2"}
+REQUIRED = {"length": "a number, in m", "density": "a number, in kg/m^3", "area": "a number, in m^2"}
+DIGITS = 15  # decimals of what is left of an inertia without its beams
+ROUNDING = 1e-14  # share of an inertia that is taken for rounding errors
 
 
-def read_flexible(tables: Tables, node: yaml.Node, standard: bool = False, prefix: str = "") -> Material:
-    """``prefix``: of the names of joints."""
+def read_flexible(tables: Tables, row: Row, standard: bool = False, prefix: str = "") -> dict[str, Any]:
+    """Return the fields of the joint that `flexible` in its row gives. ``prefix``: of the names of joints."""
+    node = row["flexible"]
+    for key in {"kind", "sigma"} & {*row}:
+        tables.fail(row[key], f"given by 'flexible' and by {key!r}", fix="keep one of them")
     if standard:
-        message, fix = "links that bend are read in the modified convention alone", "write modified rows"
-        tables.fail(node, message, fix=fix)
+        message = "flexible links are read in the modified convention only"
+        tables.fail(node, message, fix="write modified rows")
+    material = _material(tables, node, prefix)
+    follows = {"mimic": Mimic(material.along)} if material.along else {"role": "elastic"}
+    return {"kind": Flexible.name, "flexible": material, **follows}
+
+
+def _material(tables: Tables, node: yaml.Node, prefix: str) -> Material:
     if isinstance(node, yaml.MappingNode) and any(key.value == "along" for key, _ in node.value):
-        return _read_station(tables, node, prefix)
-    own = [each.name for each in fields(Beam)]
-    row = tables.mapping(node, ("modal", *own))
+        return _station(tables, node, prefix)
+    row = tables.mapping(node, ("modal", *(each.name for each in fields(Beam))))
     if "modal" in row:
         if len(row) > 1:
             other = next(key for key in row if key != "modal")
-            tables.fail(row[other], f"{other!r} says nothing beside `modal`", fix="keep one of them")
-        given = tables.mapping(row["modal"], [each.name for each in fields(Modal)])
+            tables.fail(row[other], f"`modal` replaces {other!r}", fix="keep one of them")
+        node = row["modal"]
+        row = tables.mapping(node, [each.name for each in fields(Modal)])
         for name in (each.name for each in fields(Modal) if each.default is MISSING):
-            tables.need(row["modal"], given, name, "see `linkwork.model.Modal`")
-        return _made(tables, row["modal"], given, Modal, {key: _nested(tables, value) for key, value in given.items()})
-    for name, unit in NEEDED.items():
-        tables.need(node, row, name, f"a number, in {unit}")
-    values: dict[str, Any] = {}
-    for key, value in row.items():
-        if key in PARTED and (key == "shapes" or isinstance(value, yaml.MappingNode)):
-            known, read = PARTED[key]
-            values[key] = {name: read(tables, each) for name, each in tables.mapping(value, known).items()}
-        elif key == "moments":
-            values[key] = dict(zip(ACROSS, tables.numbers(value, 2), strict=True))
-        elif key == "stiffening":
-            values[key] = tables.name(value, "choice", ("true", "false")) == "true"
-        else:
-            values[key] = {"modes": _whole, "damping": _nested}.get(key, _number)(tables, value)
-    return _made(tables, node, row, Beam, values)
+            tables.require(node, row, name, "see `linkwork.model.Modal`")
+        return tables.construct(node, row, Modal, {key: tables.nested(value) for key, value in row.items()})
+    for name, expected in REQUIRED.items():
+        tables.require(node, row, name, expected)
+    return tables.construct(node, row, Beam, {key: _beam_value(tables, key, value) for key, value in row.items()})
 
 
-def _read_station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
+def _beam_value(tables: Tables, key: str, node: yaml.Node) -> Any:
+    if key == "stiffening":
+        return tables.boolean(node)
+    if key in ("modes", "moments", "shapes") and isinstance(node, yaml.MappingNode):
+        return {axis: _number(key, tables.nested(value)) for axis, value in tables.mapping(node).items()}
+    if key == "moments" and isinstance(node, yaml.SequenceNode):
+        return dict(zip(ACROSS, tables.numbers(node, 2), strict=True))
+    return _number(key, tables.nested(node))
+
+
+def _number(key: str, value: Any) -> Any:
+    """Return a count of modes as an integer; ``Beam`` refuses one that is none."""
+    return int(value) if key == "modes" and isinstance(value, float) and value.is_integer() else value
+
+
+def _station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
     row = tables.mapping(node, [each.name for each in fields(Station) if each.name != "material"])
-    tips = {name: joint for name, joint in tables.joints.items() if (own := joint.get("flexible")) and not own.along}
-    own = {name.removeprefix(prefix): name for name in tips if name.startswith(prefix)}
-    if not own:
-        message, fix = "there is no link that bends for it to be along", "describe the link that bends first"
+    materials = {name: joint["flexible"] for name, joint in tables.joints.items() if joint.get("flexible")}
+    tips = {
+        name.removeprefix(prefix): name
+        for name, material in materials.items()
+        if name.startswith(prefix) and not material.along
+    }
+    if not tips:
+        message, fix = "there is no flexible link that it could be along", "describe the flexible link first"
         expected = "the name of a joint before it that has `flexible: {length: ..., ...}`"
         tables.fail(row["along"], message, tables.text(row["along"]), expected, fix)
-    along = own[tables.name(row.pop("along"), "link that bends, by its joint", own)]
-    values = {key: (_number if key == "at" else _nested)(tables, value) for key, value in row.items()}
-    return _made(tables, node, row, Station, {"material": tips[along]["flexible"], "along": along, **values})
+    along = tips[tables.name(row["along"], "joint of a flexible link", tips)]
+    values = {key: tables.nested(value) for key, value in row.items() if key != "along"}
+    return tables.construct(node, row, Station, {"material": materials[along], "along": along, **values})
 
 
-def follow(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], station: Material) -> None:
-    """Place a joint along the link that bends, by nothing else."""
-    if placed:
-        tables.fail(placed[0], f"its place is that along {station.along!r}", fix="leave its parent and placement out")
+def place_station(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], parent: yaml.Node | None) -> None:
+    """Place a joint along its flexible link, and refuse any other placement in its row."""
+    station = joint["flexible"]
     tip = tables.joints[station.along]
+    if parent is not None and joint["parent"] != tip["parent"]:
+        placed = [parent, *placed]
+    if placed:
+        fix = "leave its parent and placement out"
+        tables.fail(placed[0], f"its place along {station.along!r} is given by `flexible`", fix=fix)
     root = tip["origin"] @ tip["flexible"].tip_placement.inverse()
-    joint |= {"parent": tip["parent"], "origin": root @ station.tip_placement, "mimic": Mimic(station.along)}
+    joint |= {"parent": tip["parent"], "origin": root @ station.tip_placement}
 
 
-def _made(tables: Tables, node: yaml.Node, row: Row, kind: Any, values: dict[str, Any]) -> Any:
-    try:
-        return kind(**values)
-    except ModelError as error:  # it names the field
-        name = error.where.partition(".")[2]
-        tables.fail(row.get(name, node), error.message, error.got, error.expected, error.fix)
+# --- inertia
 
 
-def _whole(tables: Tables, node: yaml.Node) -> int:
-    value = tables.number(node)
-    if value != int(value):
-        tables.fail(node, "not a whole number", got=value, expected="how many modes")
-    return int(value)
-
-
-def _number(tables: Tables, node: yaml.Node) -> float:
-    return tables.number(node)
-
-
-def _nested(tables: Tables, node: yaml.Node) -> Any:
-    """Numbers, and lists of them, and so on."""
-    if isinstance(node, yaml.SequenceNode):
-        return tuple(_nested(tables, each) for each in node.value)
-    return tables.number(node)
-
-
-PARTED = {"modes": (FAMILIES, _whole), "moments": (tuple(ACROSS), _number), "shapes": (FAMILIES, _nested)}  # by axes
-
-
-def beams_on(link: str, joints: Iterable[Mapping[str, Any]]) -> list[LinkInertia]:
-    """Inertias of the straight beams that are part of a link, in its frame."""
-    own = (joint for joint in joints if joint["parent"] == link and joint.get("flexible"))
-    placed = ((joint["flexible"].inertia, joint["origin"] @ joint["flexible"].tip_placement.inverse()) for joint in own)
+def _beams(link: str, joints: Iterable[Mapping[str, Any]]) -> list[LinkInertia]:
+    """Return the inertias of the straight beams that are part of a link, in its frame."""
+    flexible = [(x["flexible"], x["origin"]) for x in joints if x["parent"] == link and x.get("flexible")]
+    placed = ((each.inertia, tip @ each.tip_placement.inverse()) for each, tip in flexible)
     return [inertia.placed(root) for inertia, root in placed if inertia is not None]
+
+
+def with_beams(link: str, inertia: LinkInertia | None, joints: Iterable[Mapping[str, Any]]) -> LinkInertia | None:
+    """Add the inertias of the straight beams that are part of a link. ``joints``: fields of JointDescriptions."""
+    for beam in _beams(link, joints):
+        inertia = beam if inertia is None else inertia + beam
+    return inertia
+
+
+def without_beams(
+    link: str, inertia: LinkInertia, joints: Iterable[JointDescription], row_frames: Mapping[str, Placement]
+) -> LinkInertia | None:
+    """Subtract the inertias of the straight beams of a link; None if only rounding errors are left.
+
+    ``row_frames``: the frame of each row in the frame of its link; ``inertia`` is in that of the row.
+    """
+    flexible = (
+        {"parent": x.parent, "flexible": x.flexible, "origin": row_frames[x.parent].inverse() @ x.origin}
+        for x in joints
+        if x.flexible is not None
+    )
+    rest = inertia
+    for beam in _beams(link, flexible):
+        rest = rest - beam
+    if rest is inertia:
+        return inertia
+    size = inertia.mass + np.abs(inertia.about_origin).max()
+    digits = DIGITS - math.ceil(math.log10(size)) if size else DIGITS  # the difference has no more than these
+    rest = LinkInertia(round(rest.mass, digits), rest.center.round(digits), rest.central.round(digits))
+    small = np.abs(rest.about_origin).max() <= ROUNDING * np.abs(inertia.about_origin).max()
+    return None if small and abs(rest.mass) <= ROUNDING * inertia.mass else rest

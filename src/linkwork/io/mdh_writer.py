@@ -1,61 +1,50 @@
-"""Writer of the YAML format that ``mdh`` reads: any tree of links and joints with its loops, to the last digit."""
+"""Writer of the YAML format that ``mdh`` reads: any tree of links and joints with its loops, without loss of digits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
-from ..forces import ForceLaw
 from ..model.constraints import SECTIONS
-from ..model.description import (
-    STANDARD_GRAVITY,
-    Description,
-    JointDescription,
-    LinkInertia,
-    Placement,
-)
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.joints import JointKind
 from ..model.placement import modified_parameters
 from ..model.rotations import LAST_DIGIT, frame_of_axis
 from ..quoting import in_yaml
-from .mdh_constraints import constraint_rows
-from .mdh_drives import written_transmissions
-from .mdh_flexible import beams_on
-from .mdh_tables import ELEMENTS, ILLUSTRATIVE, OWN, TABLES
+from .mdh_flexible import without_beams
+from .mdh_structure import constraint_rows, force_rows, transmission_rows
+from .mdh_tables import ELEMENTS, ILLUSTRATIVE, KIND_KEYS, TABLES
 from .rpy import rotation_from_quaternion, rpy_from_rotation
 
 SIGMA = {"revolute": {}, "continuous": {}, "prismatic": {"sigma": "1"}, "fixed": {"sigma": "2"}}  # others by name
 ANGLES = ("gamma", "alpha", "theta")
 DIGITS = 15  # decimals of parameters
-ROUNDING = 1e-14  # of what is left of an inertia when parts of it are taken away
 
 
 def write_mdh(description: Description) -> str:
-    """YAML text from which ``read_mdh`` makes the same robot: names, frames, dynamics, loops and sources.
+    """Return YAML text from which ``read_mdh`` makes the same robot: names, frames, dynamics, loops and sources.
 
-    Platforms and legs are written out as the joints, links and loops they stand for.
-    Frames of moving links are turned until z is the joint's axis; the links' own frames are written as frames of the
-    same name. A joint whose axis is nearly parallel to the one before is placed by xyz and rpy, since its common
-    normal would be too far away to keep all digits.
+    Platforms and legs become joints, links and loops. The frame of a row has z along the axis of its joint. A link
+    whose frame is another one gets a row in `frames` with its name. A joint whose axis is nearly parallel to the one
+    before is placed by xyz and rpy, since its common normal would be too far away to keep all digits.
     """
     root, joints = _outward(description)
-    turned = {link.name: Placement() for link in description.links}  # the joint's frame in the link's own
-    turned |= {joint.child: Placement(_row_frame(joint)) for joint in joints}
-    beams = _rows(joints, turned)
+    row_frames = {link.name: Placement() for link in description.links}  # each in the frame of its link
+    row_frames |= {joint.child: Placement(_row_frame(joint)) for joint in joints}
     inertias = {
-        link.name: own
+        link.name: inertia
         for link in description.links
         if link.inertia is not None
-        and (own := _without_beams(link.inertia.placed(turned[link.name].inverse()), beams_on(link.name, beams)))
+        and (inertia := link.inertia.placed(row_frames[link.name].inverse()))
+        and (inertia := without_beams(link.name, inertia, joints, row_frames))
     }
     sources = _Sources(description.sources)
-    own = {name: (name, turn.inverse()) for name, turn in turned.items() if not _is_identity(turn.rotation)}
-    named = {name: (link, turned[link].inverse() @ placement) for name, (link, placement) in description.frames.items()}
+    frames = {link: (link, x.inverse()) for link, x in row_frames.items() if (x.rotation != np.eye(3)).any()}
+    frames |= {name: (link, row_frames[link].inverse() @ x) for name, (link, x) in description.frames.items()}
 
     lines = [f"name: {in_yaml(description.name or 'robot')}"]
     if description.summary:
@@ -67,7 +56,9 @@ def write_mdh(description: Description) -> str:
         lines.append(f"base: {_flow(sources.added(base, 'base'))}")
     if tuple(description.gravity) != STANDARD_GRAVITY:
         lines.append(f"gravity: {_list(description.gravity)}")
-    lines += _table("joints", (_joint(joint, turned, sources, description.home) for joint in joints)) or ["joints: []"]
+    lines += _table("joints", (_joint(joint, row_frames, sources, description.home) for joint in joints)) or [
+        "joints: []"
+    ]
     lines += _table(
         "links",
         (
@@ -81,11 +72,11 @@ def write_mdh(description: Description) -> str:
         "frames",
         (
             sources.added({"name": in_yaml(name), "link": in_yaml(link), **_pose(placement)}, f"frames.{name}")
-            for name, (link, placement) in (own | named).items()
+            for name, (link, placement) in frames.items()
         ),
     )
     for table in SECTIONS:
-        rows = constraint_rows(description, table, lambda side: _side(side, turned), _value)
+        rows = constraint_rows(description, table, lambda side: _side(side, row_frames), _value)
         lines += _table(table, (sources.added(row, f"{table}.{name}") for name, row in rows))
     if home := _home(description):
         lines.append(f"home: {_flow(home)}")
@@ -93,35 +84,15 @@ def write_mdh(description: Description) -> str:
         lines.append(f"independent: [{', '.join(map(in_yaml, description.independent))}]")
     if description.redundant:
         lines.append("actuation: redundant")
-    lines += _table("forces", _forces(description, sources))
-    lines += _table("transmissions", _transmissions(description, sources))
+    forces = ((row, f"forces.{j}") for j, row in enumerate(force_rows(description), 1))
+    transmissions = ((row, f"transmissions.{row['name']}") for row in transmission_rows(description.transmissions))
+    for table, rows in (("forces", forces), ("transmissions", transmissions)):
+        lines += _table(table, (sources.added({key: _value(x) for key, x in row.items()}, at) for row, at in rows))
     return "\n".join(lines) + "\n"
 
 
-def _rows(joints: Iterable[JointDescription], turned: Mapping[str, Placement]) -> list[dict[str, Any]]:
-    """The joints that bend, in the frames of the rows."""
-    return [
-        {"parent": joint.parent, "flexible": joint.flexible, "origin": turned[joint.parent].inverse() @ joint.origin}
-        for joint in joints
-        if joint.flexible is not None
-    ]
-
-
-def _without_beams(inertia: LinkInertia, beams: Iterable[LinkInertia]) -> LinkInertia | None:
-    """What a link has beside its straight beams; None if nothing but rounding."""
-    rest = inertia
-    for beam in beams:
-        rest = rest - beam
-    if rest is not inertia:  # digits that the difference does not have
-        size = inertia.mass + np.abs(inertia.about_origin).max()
-        digits = DIGITS - math.ceil(math.log10(size)) if size else DIGITS
-        rest = LinkInertia(round(rest.mass, digits), rest.center.round(digits), rest.central.round(digits))
-    small = np.abs(rest.about_origin).max() <= ROUNDING * np.abs(inertia.about_origin).max()
-    return None if rest is not inertia and small and abs(rest.mass) <= ROUNDING * inertia.mass else rest
-
-
 def _row_frame(joint: JointDescription) -> np.ndarray:
-    """The axes of the joint's row in those of its link: z along the axis, and x along the second one if there is."""
+    """Return the axes of a row in those of its link: z along the axis, and x along a second one."""
     if joint.motion.directions < 2:
         return frame_of_axis(joint.axis) if joint.motion.directions else np.eye(3)
     z, x = (axis / np.linalg.norm(axis) for axis in (joint.axis, joint.second_axis))
@@ -129,7 +100,7 @@ def _row_frame(joint: JointDescription) -> np.ndarray:
 
 
 def _outward(description: Description) -> tuple[str, list[JointDescription]]:
-    """The root link, and the joints depth first in the description's order."""
+    """Return the root link, and the joints depth first in the order of the description."""
     children = {joint.child for joint in description.joints}
     roots = [link.name for link in description.links if link.name not in children]
     if len(roots) != 1:
@@ -142,40 +113,37 @@ def _outward(description: Description) -> tuple[str, list[JointDescription]]:
     return roots[0], order
 
 
-def _is_identity(rotation: np.ndarray) -> bool:
-    return bool((rotation == np.eye(3)).all())
-
-
 # --- rows
 
 
 def _joint(
-    joint: JointDescription, turned: Mapping[str, Placement], sources: _Sources, home: Mapping[str, Any]
+    joint: JointDescription, row_frames: Mapping[str, Placement], sources: _Sources, home: Mapping[str, Any]
 ) -> dict[str, str]:
-    origin = turned[joint.parent].inverse() @ joint.origin @ turned[joint.child]
+    origin = row_frames[joint.parent].inverse() @ joint.origin @ row_frames[joint.child]
     row = {"name": in_yaml(joint.name), "link": in_yaml(joint.child), "parent": in_yaml(joint.parent)}
-    if joint.motion.tied:
-        del row["parent"]
-        return sources.added(row | {"flexible": _value(joint.flexible.to_dict())}, f"joints.{joint.name}")
-    if joint.flexible is not None:
+    if joint.motion.modes:
         origin = origin @ joint.flexible.tip_placement.inverse()
         row["flexible"] = _value(joint.flexible.to_dict())
     else:
         row |= SIGMA.get(joint.kind, {"kind": joint.kind})
-    row |= {key: _number(getattr(joint, key)) for key in OWN.get(joint.kind, ())}
-    if not joint.motion.free:
+    row |= {key: _number(getattr(joint, key)) for key in KIND_KEYS.get(joint.kind, ())}
+    if joint.motion.tied:  # it follows another joint, which gives its place
+        del row["parent"]
+    elif not joint.motion.free:
         row |= _parameters(origin)
-    else:  # its row says where it stands at home
-        *place, x, y, z, w = home.get(joint.name, joint.motion.neutral())
-        row |= _pose(Placement(rotation_from_quaternion(x, y, z, w), np.array(place)))
-        if counted := _pose(origin):
-            row["origin"] = _flow(counted)
+    else:  # its row has the pose at home
+        *position, x, y, z, w = home.get(joint.name, joint.motion.neutral())
+        row |= _pose(Placement(rotation_from_quaternion(x, y, z, w), np.array(position)))
+        if pose := _pose(origin):
+            row["origin"] = _flow(pose)
     return sources.added(row, f"joints.{joint.name}")
 
 
 def _parameters(placement: Placement) -> dict[str, str]:
-    """The six parameters, where they keep all digits; the noise of computing them is rounded off, so that what was read
-    is written as it was."""
+    """Return the six parameters, or xyz and rpy where those would lose digits.
+
+    Rounding errors of the parameters are cut off, so that a file that is read and written again stays the same.
+    """
     parameters = modified_parameters(placement)
     if parameters is None:
         return _pose(placement)
@@ -208,27 +176,26 @@ def _drive(joint: JointDescription, sources: _Sources) -> dict[str, str]:
         row["role"] = role
     row |= {key: _value(x) for key, x in values.items()}
     if joint.motion.bounded and (math.isfinite(joint.lower) or math.isfinite(joint.upper)):
-        row["limits"] = _list((joint.lower, joint.upper), _written(*joint.motion.position_units))
+        row["limits"] = _list((joint.lower, joint.upper), _writer(*joint.motion.position_units))
     if mimic := joint.mimic:
         numbers = {"multiplier": _number(mimic.multiplier), "offset": _number(mimic.offset)}
         row["mimic"] = _flow({"joint": in_yaml(mimic.joint), **numbers})
     return sources.added(row, f"drives.{joint.name}")
 
 
-def _written(unit: str):
-    """How numbers of a unit are written."""
+def _writer(unit: str) -> Callable[[float], str]:
     return _angle if unit == "rad" else _number
 
 
-def _side(side: tuple[str, Placement], turned: Mapping[str, Placement]) -> str:
+def _side(side: tuple[str, Placement], row_frames: Mapping[str, Placement]) -> str:
     link, placement = side
     if not link:
         return _flow(_parameters(placement))
-    return _flow({"link": in_yaml(link), **_parameters(turned[link].inverse() @ placement)})
+    return _flow({"link": in_yaml(link), **_parameters(row_frames[link].inverse() @ placement)})
 
 
 def _home(description: Description) -> dict[str, str]:
-    """Home positions by joint, without floating joints that have rows: their rows give the home position."""
+    """Return the home positions by joint, without floating joints, whose rows give the home position."""
     floating = {joint.name for joint in description.joints if joint.motion.free}
     joints = description.all_joints()
     return {
@@ -240,34 +207,8 @@ def _home(description: Description) -> dict[str, str]:
 
 def _positions(kind: JointKind, position: float | tuple[float, ...]) -> str:
     numbers = zip(kind.position_units, np.atleast_1d(np.asarray(position, float)), strict=True)
-    texts = [_written(unit)(float(number)) for unit, number in numbers]
+    texts = [_writer(unit)(float(number)) for unit, number in numbers]
     return texts[0] if kind.nq == 1 else f"[{', '.join(texts)}]"
-
-
-def law_name(description: Description, frame: str, law: Any) -> str:
-    """What files call a force law; one that is a function of the user's has no name."""
-    if not isinstance(law, ForceLaw):
-        raise ModelError(
-            "this law of the surroundings cannot be written",
-            where=f"{description.name}: forces at {frame!r}",
-            got=repr(law),
-            expected=f"one of: {', '.join(ForceLaw.known)}",
-            fix="write the robot without it, and add it again after loading",
-        )
-    return law.name
-
-
-def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
-    for j, (frame, law) in enumerate(description.forces, 1):
-        name_of_law = law_name(description, frame, law)
-        values = {each.name: getattr(law, each.name) for each in fields(law) if getattr(law, each.name) != each.default}
-        row = {"frame": in_yaml(frame), "law": name_of_law, **{name: _value(x) for name, x in values.items()}}
-        yield sources.added(row, f"forces.{j}")
-
-
-def _transmissions(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:
-    for row in written_transmissions(description.transmissions):
-        yield sources.added({key: _value(x) for key, x in row.items()}, f"transmissions.{row['name']}")
 
 
 def _value(value: Any) -> str:
@@ -281,7 +222,7 @@ def _value(value: Any) -> str:
 
 
 class _Sources:
-    """``Description.sources`` parted again into references and what refers to them."""
+    """``Description.sources``, split into references and the tables and rows that refer to them."""
 
     def __init__(self, sources: Mapping[str, str]):
         self.sources = sources
@@ -301,15 +242,15 @@ class _Sources:
         return in_yaml(key) if key in self.references or key == ILLUSTRATIVE else ""
 
     def added(self, row: dict[str, str], path: str) -> dict[str, str]:
-        """The row with its `source`, if it has one of its own."""
+        """Return the row with its `source`, if it has one."""
         if whole := self.key(path):
             return row | {"source": whole}
-        written = {"center": ("MX", "MY", "MZ"), "central": ELEMENTS}  # what other forms are written as
+        other_forms = {"center": ("MX", "MY", "MZ"), "central": ELEMENTS}
         values = {
             value: key
             for value in row
-            for given in (value, *written.get(value, ()))
-            if (key := self.key(f"{path}.{given}"))
+            for name in (value, *other_forms.get(value, ()))
+            if (key := self.key(f"{path}.{name}"))
         }
         return row | {"source": _flow(values)} if values else row
 
@@ -326,8 +267,8 @@ def _flow(row: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in row.items()) + "}"
 
 
-def _list(values: Iterable[float], written=None) -> str:
-    return "[" + ", ".join((written or _number)(float(value)) for value in values) + "]"
+def _list(values: Iterable[float], writer: Callable[[float], str] | None = None) -> str:
+    return "[" + ", ".join((writer or _number)(float(value)) for value in values) + "]"
 
 
 def _number(value: float) -> str:
@@ -337,7 +278,7 @@ def _number(value: float) -> str:
 
 
 def _angle(value: float) -> str:
-    """A multiple of pi/2 by name."""
+    """Write an angle, multiples of pi/2 by name."""
     if not math.isfinite(value):
         return _number(value)
     quarters = round(value / (math.pi / 2))

@@ -1,92 +1,86 @@
-"""MJCF -> Description: MuJoCo compiles the model, and ``mjcf_tree`` takes the dynamics of the tree from the result.
+"""Reader of MJCF: MuJoCo compiles the model, and ``mjcf_tree`` reads the dynamics of the tree from the result.
 
-MuJoCo sees only what ``parse_xml`` has read, with includes put in their places, appearance taken out and sizes bounded;
-a mesh is opened only where an inertia comes from it.
+MuJoCo gets only the elements that ``parse_xml`` has read, with includes resolved, without appearance, and with limited
+sizes. A mesh is opened only if an inertia is computed from it.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import LinkworkError, ModelError
+from ..errors import ModelError, import_optional
 from ..model.description import Description
 from .mjcf_files import Files, mesh_name
 from .mjcf_tree import TreeReader
-from .xml import Element, mended, parse_xml
+from .xml import Element, parse_xml, repair_warnings
 
-WRITE_OUT = "write it out: mujoco.MjSpec.from_file(FILE), then compile(), then to_xml()"
-DEFORMABLE = "deformable bodies are no tree of rigid ones: leave them out"
-REFUSED = {
-    "attach": WRITE_OUT,
-    "model": WRITE_OUT,
-    "composite": DEFORMABLE,
-    "flexcomp": DEFORMABLE,
-    "flex": DEFORMABLE,
-}
-# MuJoCo's time grows with the squares of these: some seconds for so many, copies of <replicate> counted each.
+EXPAND = "expand it: mujoco.MjSpec.from_file(FILE), then compile(), then to_xml()"
+DEFORMABLE = "remove it: deformable bodies are not supported"
+REFUSED = {"attach": EXPAND, "model": EXPAND, "composite": DEFORMABLE, "flexcomp": DEFORMABLE, "flex": DEFORMABLE}
+# The time that MuJoCo takes grows with the squares of these numbers, copies by <replicate> included.
 MOST = {"bodies": 2_000, "elements": 20_000}
 FINEST = 200  # subdivisions of a built-in mesh
 
 
 def read_mjcf(
-    text: str | bytes, source: str = "", folder: str | Path | None = None, *, outside: bool = False
+    text: str | bytes, source: str = "", folder: str | Path | None = None, *, allow_external_files: bool = False
 ) -> Description:
-    """The robot in an MJCF text. ``source`` names the file in messages; ``folder`` is where included files and meshes
-    are looked for, and ``outside`` allows those outside of it. Needs the package ``mujoco``."""
+    """Return the robot in an MJCF text. Needs the package ``mujoco``.
+
+    ``source`` is the name of the file in messages. Included files and meshes are searched in ``folder``; those outside
+    of it are refused unless ``allow_external_files``.
+    """
     root = parse_xml(text, source)
     if root.tag != "mujoco":
-        raise ModelError("this is not an MJCF file", where=root.where, got=f"<{root.tag}>", expected="<mujoco>")
-    files = Files(root, folder, outside=outside)
-    done = _compile(files)
+        root.fail("this is not an MJCF file", f"<{root.tag}>", "<mujoco>")
+    files = Files(root, folder, allow_external_files)
+    compiled = _compile(files)
     name = root.attributes.get("model") or (Path(source).stem if source else "robot")
-    reader = TreeReader(done.mujoco, done.model, source)
-    for words in done.heard:
-        reader.tell("warning", "<mujoco>", "", f"MuJoCo says: {words[:500]}")
-    for body in done.lacking:
-        reader.tell("warning", "body", body, "meshes of its inertia are not there: left out, since it stands still")
+    reader = TreeReader(compiled.mujoco, compiled.model, source)
+    for message in compiled.warnings:
+        reader.report("warning", "<mujoco>", "", f"MuJoCo warns: {message[:500]}")
+    for body in compiled.without_meshes:
+        message = "meshes of its inertia are missing: its inertia is left out, since the body does not move"
+        reader.report("warning", "body", body, message)
     description = reader.description(name)
     keyframes = reader.keyframes(files.keys) if description.constraints else {}
-    return replace(description, keyframes=keyframes, findings=(*description.findings, *mended(files.mistakes)))
+    return replace(description, keyframes=keyframes, findings=(*description.findings, *repair_warnings(files.mistakes)))
 
 
-def compile_to_draw(path: Path, *, outside: bool) -> tuple[Any, Any]:
-    """The package ``mujoco`` and its model of a file that was read before, with all meshes and colours."""
-    done = _compile(Files(parse_xml(path.read_bytes(), str(path)), path.parent, outside=outside, drawn=True))
-    return done.mujoco, done.model
+def compile_to_draw(path: Path, *, allow_external_files: bool) -> tuple[Any, Any]:
+    """Return the package ``mujoco`` and its model of a file that was read before, with all meshes and colours."""
+    files = Files(parse_xml(path.read_bytes(), str(path)), path.parent, allow_external_files, drawn=True)
+    compiled = _compile(files)
+    return compiled.mujoco, compiled.model
 
 
 class _Compiled(NamedTuple):
     mujoco: Any  # the package
     model: Any
-    lacking: list[str]  # bodies that stand still and whose meshes are not there
-    heard: list[str]  # what MuJoCo warns of
+    without_meshes: list[str]  # fixed bodies whose meshes are missing
+    warnings: list[str]  # of MuJoCo
 
 
 def _compile(files: Files) -> _Compiled:
     root = files.root
     files.include()
-    _refuse(root)
-    _bound(root, 1, dict.fromkeys(MOST, 0))
-    try:
-        mujoco: Any = import_module("mujoco")
-    except ImportError as error:
-        message = "MJCF is read by the package mujoco, which is not installed"
-        raise LinkworkError(message, where=root.source, fix="pip install 'mujoco>=3.2'") from error
-    heard: list[str] = []
+    _refuse_unsupported(root)
+    _limit_size(root, 1, dict.fromkeys(MOST, 0))
+    mujoco = import_optional("mujoco", "mjcf", "reading MJCF", where=root.source)
+    messages: list[str] = []
     listener = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(heard.append)  # it would write a file MUJOCO_LOG.TXT
+    mujoco.set_mju_user_warning(messages.append)  # MuJoCo would write a file MUJOCO_LOG.TXT
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_string(_text(root))
-            lacking = files.settle_meshes(mujoco, spec)
-            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # lengths of muscles, found by simulation
+            without_meshes = files.resolve_meshes(mujoco, spec)
+            spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # do not simulate to find lengths of muscles
             model = spec.compile()
-        return _Compiled(mujoco, model, lacking, heard + [str(warning.message) for warning in caught])
+        return _Compiled(mujoco, model, without_meshes, messages + [str(warning.message) for warning in caught])
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         message = f"MuJoCo cannot compile this model: {' '.join(str(error).split())[:500]}"
         fix = "remove the plugin from the file" if "plugin" in message else "correct the file"
@@ -95,29 +89,27 @@ def _compile(files: Files) -> _Compiled:
         mujoco.set_mju_user_warning(listener)
 
 
-def _refuse(root: Element) -> None:
+def _refuse_unsupported(root: Element) -> None:
     for element in root.walk():
         if element.tag in REFUSED:
-            message = f"<{element.tag}> is not supported"
-            raise ModelError(message, where=element.where, fix=REFUSED[element.tag])
+            element.fail(f"<{element.tag}> is not supported", fix=REFUSED[element.tag])
         if element.tag == "body" and element.parent is root:
-            message = "this body is outside <worldbody>, where MuJoCo overlooks it"
-            raise ModelError(message, where=element.where, fix="load the model that includes this file")
+            message = "this body is outside <worldbody>, where MuJoCo ignores it"
+            element.fail(message, fix="load the model that includes this file")
 
 
-def _bound(element: Element, copies: float, seen: dict[str, float]) -> None:
-    """Refuse what would cost MuJoCo much time or memory; height fields are made small instead, since no forces come
-    from them."""
+def _limit_size(element: Element, copies: float, counts: dict[str, float]) -> None:
+    """Refuse elements that would cost MuJoCo much time or memory. Height fields, which cause no forces, are shrunk."""
     if element.attributes.get("name"):
-        element.attribute("name")  # refuses those without end
+        element.attribute("name")  # refuses a name that is too long
     if element.tag == "replicate":
         copies *= max(element.number("count"), 0)
-    seen["elements"] += copies
-    seen["bodies"] += copies if element.tag == "body" else 0
+    counts["elements"] += copies
+    counts["bodies"] += copies if element.tag == "body" else 0
     for kind, most in MOST.items():
-        if seen[kind] > most:
-            message = f"this model has more than {most} {kind}, each copy that <replicate> makes counted"
-            raise ModelError(message, where=element.where, fix="leave out what is no part of the robot")
+        if counts[kind] > most:
+            message = f"this model has more than {most} {kind}, copies made by <replicate> included"
+            element.fail(message, fix="remove what is not part of the robot")
     if element.tag == "hfield":
         name = mesh_name(element.attributes.get("name"), element.attributes.get("file", ""))
         size = {key: text for key, text in element.attributes.items() if key == "size"}
@@ -125,15 +117,14 @@ def _bound(element: Element, copies: float, seen: dict[str, float]) -> None:
     if "builtin" in element.attributes and "params" in element.attributes:
         numbers = [element.parsed(word, "attribute 'params'") for word in element.attribute("params").split()]
         if max(numbers, default=0) > FINEST:
-            message = "this mesh has too many parts"
-            raise ModelError(message, where=element.where, expected=f"params of at most {FINEST}", fix="lower them")
+            element.fail("this mesh has too many parts", expected=f"params of at most {FINEST}", fix="lower them")
     for child in element.children:
-        _bound(child, copies, seen)
+        _limit_size(child, copies, counts)
 
 
 def _text(root: Element) -> str:
-    """XML of the elements, each on its line in the main file, so that MuJoCo's messages name that line."""
-    from xml.sax.saxutils import quoteattr  # brings half of the network library with it
+    """Return the XML of the elements, each on its line of the main file, so that messages of MuJoCo name that line."""
+    from xml.sax.saxutils import quoteattr  # imports much of the network library
 
     parts, line = [], 1
 

@@ -1,4 +1,4 @@
-"""Actuators of a model compiled by MuJoCo: which joints they drive, and what they add to them."""
+"""Actuators of a model compiled by MuJoCo: the joints they drive, their inertia, damping and force limits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.drive import Motor, Transmission
+from .findings import unused_name
 from .mjcf_equalities import Equalities, tendon_length
-from .mjcf_values import fresh
 
 if TYPE_CHECKING:
     from .mjcf_tree import TreeReader
@@ -25,69 +25,68 @@ class Actuators:
     armature: dict[int, float] = field(default_factory=dict)
     damping: dict[int, float] = field(default_factory=dict)
     forces: dict[int, np.ndarray] = field(default_factory=dict)
-    pulling: list[tuple[int, int, Motor]] = field(default_factory=list)  # actuators of fixed tendons, the tendons
+    on_tendons: list[tuple[int, int, Motor]] = field(default_factory=list)  # actuators of fixed tendons, the tendons
 
     def add(self, joint: int, ratio: float, armature: float, damping: float) -> None:
         self.armature[joint] = self.armature.get(joint, 0.0) + armature * ratio**2
         self.damping[joint] = self.damping.get(joint, 0.0) + damping * ratio**2
 
-    def push(self, joint: int, force: np.ndarray) -> None:
+    def add_force(self, joint: int, force: np.ndarray) -> None:
         self.forces[joint] = self.forces.get(joint, np.zeros(2)) + force
 
 
 def read_actuators(reader: TreeReader) -> Actuators:
-    model, mujoco, found = reader.model, reader.mujoco, Actuators()
+    """Read the actuators that drive single joints, and list those of fixed tendons."""
+    model, mujoco, actuators = reader.model, reader.mujoco, Actuators()
     count = len(model.actuator_trntype)
     zeros = np.zeros(count)
     terms = [getattr(model, f"actuator_{name}", zeros) for name in ("armature", "damping", "dampingpoly")]
     for i in range(count):
-        actuator, (armature, damping, further) = model.actuator(i), (term[i] for term in terms)
+        actuator, (armature, damping, polynomial) = model.actuator(i), (term[i] for term in terms)
         joint, gear = int(actuator.trnid[0]), float(actuator.gear[0])
         on_joint = int(actuator.trntype[0]) in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
-        pulls = actuator.trntype[0] == mujoco.mjtTrn.mjTRN_TENDON and tendon_length(reader, joint) is not None
-        only = "" if on_joint or pulls else "its armature and damping do not act on one joint"
+        on_tendon = actuator.trntype[0] == mujoco.mjtTrn.mjTRN_TENDON and tendon_length(reader, joint) is not None
+        reason = "" if on_joint or on_tendon else "its armature and damping do not act on one joint"
         if actuator.dyntype[0] != mujoco.mjtDyn.mjDYN_NONE:
-            reader.tell("warning", "actuator", actuator.name, "its own dynamics is not part of the robot's")
-        if only:
-            reader.tell("warning", "actuator", actuator.name, "it drives no single joint, so it is left out")
-        elif not pulls and reader.is_free(joint):
-            only = "its armature and damping act on a free body along one direction alone"
-            reader.tell("warning", "actuator", actuator.name, "it pushes a free body, so it is left out")
-        elif not pulls and reader.is_ball(joint):
-            only = "its armature and damping act on a ball joint about one axis alone"
-            message = "it turns a ball joint about one axis: all three are taken as driven, without limits of force"
-            reader.tell("warning", "actuator", actuator.name, message)
-            found.forces[joint] = UNLIMITED
-        if np.any(further) or (only and (armature or damping)):
-            message = only or "its damping is not linear"
-            reader.tell("error", "actuator", actuator.name, message, "give the joint armature and damping instead")
-        elif pulls:
-            found.pulling.append(
-                (i, joint, Motor(actuator.name, rotor_inertia=float(armature), viscous=float(damping)))
-            )
-        elif not only:
-            found.add(joint, gear, float(armature), float(damping))
-            found.push(joint, _force(mujoco, actuator, gear))
-    return found
+            reader.report("warning", "actuator", actuator.name, "the dynamics of the actuator is left out")
+        if reason:
+            reader.report("warning", "actuator", actuator.name, "it drives no single joint, so it is left out")
+        elif not on_tendon and reader.is_free(joint):
+            reason = "its armature and damping act on a free body along one direction only"
+            reader.report("warning", "actuator", actuator.name, "it pushes a free body, so it is left out")
+        elif not on_tendon and reader.is_ball(joint):
+            reason = "its armature and damping act on a ball joint about one axis only"
+            message = "it drives a ball joint about one axis: read as driving all three, without force limits"
+            reader.report("warning", "actuator", actuator.name, message)
+            actuators.forces[joint] = UNLIMITED
+        if np.any(polynomial) or (reason and (armature or damping)):
+            message = reason or "its damping is not linear"
+            reader.report("error", "actuator", actuator.name, message, "give the joint armature and damping instead")
+        elif on_tendon:
+            motor = Motor(actuator.name, rotor_inertia=float(armature), viscous=float(damping))
+            actuators.on_tendons.append((i, joint, motor))
+        elif not reason:
+            actuators.add(joint, gear, float(armature), float(damping))
+            actuators.add_force(joint, _force(mujoco, actuator, gear))
+    return actuators
 
 
-def read_pulling(reader: TreeReader, coupled: Equalities) -> None:
-    """Actuators of fixed tendons: they drive the one joint that the tendon's length is a matter of, or are motors of
-    several."""
-    found = reader.actuators
-    alone = set(found.forces)  # joints with actuators of their own
-    for i, tendon, motor in found.pulling:
-        actuator, (own, _) = reader.model.actuator(i), coupled.reduced(tendon_length(reader, tendon) or {})
-        ratios = {joint: float(actuator.gear[0]) * factor for joint, factor in own.items() if actuator.gear[0]}
+def read_tendon_actuators(reader: TreeReader, equalities: Equalities) -> None:
+    """Read actuators of fixed tendons: they drive the only joint that changes the length, or are motors of several."""
+    actuators = reader.actuators
+    driven = set(actuators.forces)  # joints with actuators of their own
+    for i, tendon, motor in actuators.on_tendons:
+        actuator, (length, _) = reader.model.actuator(i), equalities.reduced(tendon_length(reader, tendon) or {})
+        ratios = {joint: float(actuator.gear[0]) * factor for joint, factor in length.items() if actuator.gear[0]}
         for joint, ratio in ratios.items():
-            found.push(joint, _force(reader.mujoco, actuator, ratio))
+            actuators.add_force(joint, _force(reader.mujoco, actuator, ratio))
             if len(ratios) == 1:
-                found.add(joint, ratio, motor.rotor_inertia, motor.viscous)
+                actuators.add(joint, ratio, motor.rotor_inertia, motor.viscous)
         if len(ratios) > 1:
-            if shared := [reader.names[joint] for joint in ratios if joint in alone]:
-                message = f"joint {shared[0]!r} has an actuator of its own, too, so `transmission` does not show it"
-                reader.tell("warning", "actuator", actuator.name, message)
-            name = fresh(actuator.name or f"actuator{i + 1}", reader.joint_names)
+            if shared := [reader.names[joint] for joint in ratios if joint in driven]:
+                message = f"joint {shared[0]!r} has an actuator of its own, too, so `transmission` does not include it"
+                reader.report("warning", "actuator", actuator.name, message)
+            name = unused_name(actuator.name or f"actuator{i + 1}", reader.joint_names)
             viscous = 0.0 if reader.disabled("DAMPER", "PASSIVE") else motor.viscous
             motor = replace(motor, name=name, viscous=viscous, role="passive" if shared else "active")
             joints = tuple(reader.names[joint] for joint in ratios)
@@ -95,7 +94,7 @@ def read_pulling(reader: TreeReader, coupled: Equalities) -> None:
 
 
 def _force(mujoco: Any, actuator: Any, gear: float) -> np.ndarray:
-    """Least and greatest force of an actuator on its joint."""
+    """Return the least and greatest force of an actuator on its joint."""
     is_motor = actuator.gaintype[0] == mujoco.mjtGain.mjGAIN_FIXED
     is_motor &= actuator.biastype[0] == mujoco.mjtBias.mjBIAS_NONE
     if actuator.forcelimited[0]:

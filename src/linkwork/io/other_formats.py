@@ -1,4 +1,4 @@
-"""Formats of robots that are not read, by the suffix of their files: what they are, and how to make a file that is."""
+"""Formats of robots that linkwork does not read, by suffix: what they are, and how to convert them."""
 
 XACRO = "xacro FILE > OUT.urdf (of ROS), or: pip install xacrodoc, then xacrodoc FILE -o OUT.urdf"
 SDF = "give the URDF it was made from, or write one: in ROS the package sdformat_urdf parses SDF as URDF"
@@ -9,6 +9,6 @@ OTHERS = {
     ".sdf": ("SDF, Gazebo's format", SDF),
     ".world": ("SDF, Gazebo's format", SDF),
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ("USD, a format of scenes", USD)),
-    ".srdf": ("SRDF, which says nothing of dynamics", "give the URDF that belongs to it"),
+    ".srdf": ("SRDF, which has no dynamics", "give the URDF that belongs to it"),
     ".mjb": ("a model compiled by MuJoCo", "give the XML it was compiled from"),
 }

@@ -1,7 +1,7 @@
-"""URDF's angles and quaternions.
+"""Angles and quaternions of URDF and MuJoCo.
 
-Files write pi/2 as 1.57079632679. Taken literally, that scatters entries of 5e-12 over the rotation matrices where
-the designer meant 0, and each costs operations. So an angle within 1e-10 of a multiple of pi/2 is that multiple.
+Files write pi/2 as 1.57079632679. Used as written, that gives entries of 5e-12 in rotation matrices where 0 is meant,
+and each of them costs operations. So an angle within 1e-10 of a multiple of pi/2 is read as that multiple.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from math import atan2, hypot, pi
 
 import numpy as np
 
-EXACT = 1e-10  # radians: how close to a quarter turn an angle is taken for one
+from ..model.description import Placement
+
+EXACT = 1e-10  # radians: an angle this close to a quarter turn is read as one
 QUARTER = pi / 2
 
 
 def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation, the inverse of ``rotation_from_rpy``.
+    """Return roll, pitch and yaw of a rotation, the inverse of ``rotation_from_rpy``.
 
-    Roll and pitch are taken after undoing yaw, so that near gimbal lock, where yaw is ill defined, they make up for its
-    error.
+    Roll and pitch are computed after undoing yaw, so that near gimbal lock, where yaw is ill defined, they compensate
+    its error.
     """
     r = rotation.tolist()
     horizontal = hypot(r[0][0], r[1][0])
@@ -29,7 +31,7 @@ def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
 
 
 def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
-    """Of a quaternion of any length but zero."""
+    """Return the rotation of a quaternion of any length but zero."""
     norm = hypot(x, y, z, w)
     x, y, z, w = x / norm, y / norm, z / norm, w / norm
     return np.array(
@@ -41,12 +43,23 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarr
     )
 
 
+def rotation_from_mujoco(quaternion: np.ndarray) -> np.ndarray:
+    """Return the rotation of a quaternion w, x, y, z."""
+    w, x, y, z = quaternion.tolist()
+    return rotation_from_quaternion(x, y, z, w)
+
+
+def placement_from_mujoco(position: np.ndarray, quaternion: np.ndarray) -> Placement:
+    """Return the placement with a quaternion w, x, y, z."""
+    return Placement(rotation_from_mujoco(quaternion), position.copy())
+
+
 def is_rounded_quarter_turn(text: str) -> bool:
-    """Whether a number is a multiple of pi/2, other than 0, rounded or cut off too early to be taken as exact."""
+    """Return whether a number is a multiple of pi/2, other than 0, with too few digits to be read as exact."""
     angle = abs(float(text))
     turns = round(angle / QUARTER)
     error = abs(angle - turns * QUARTER)
     if not turns or error <= EXACT:
         return False
-    unit = 10.0 ** int(Decimal(text).as_tuple().exponent)  # worth of the last digit
+    unit = 10.0 ** int(Decimal(text).as_tuple().exponent)  # of the last digit
     return unit <= 0.01 and (error <= unit / 2 or (error < unit and angle < turns * QUARTER))

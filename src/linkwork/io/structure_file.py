@@ -1,13 +1,13 @@
-"""The side file: what a URDF cannot say of a robot's structure. YAML, beside the robot's own file.
+"""The side file: YAML with the structure that a URDF cannot express, next to the file of the robot.
 
-    loops:                                       # cut joints: the kind, and the two frames that it holds together
+    loops:                                       # cut joints: the kind, and the two frames that it connects
       - {kind: revolute, first: rod_end, second: rocker_pin}
       - {name: cut, kind: spherical, first: {link: arm, xyz: [0, 0, 0.3]}, second: {frame: socket}}
     rolling:
       - {name: left, kind: wheel, wheel: {link: left_wheel, rpy: [pi/2, 0, 0]}, radius: 0.1, friction: 0.8}
     gears:
       - {joints: {motor: 1, wheel: -20}}
-    flexible:                                    # fixed joints that bend: the child is the tip of a beam along x
+    flexible:                                    # fixed joints whose child is the tip of a flexible link
       boom_tip: {length: 4, density: 7850, area: 4e-3, youngs: 2.1e11, moments: [8e-6, 8e-6], modes: 2}
     roles: {passive: [rod, rocker], elastic: [spring]}    # other joints are active
     weights: {left_motor: 2}                     # of their forces, under redundant actuation
@@ -16,51 +16,47 @@
     actuation: redundant
     forces:
       - {frame: tail, law: drag, length: 0.2, k_normal: 40}
-    friction: {crank: {stribeck: {excess: 0.2, velocity: 0.05}}}    # beside damping and friction of the robot's file
-    widths: {crank: 0.01}                        # velocities within which friction is smooth
+    friction: {crank: {stribeck: {excess: 0.2, velocity: 0.05}}}    # in addition to that of the robot file
+    widths: {crank: 0.01}                        # velocities within which friction is smoothed
     feet:
       - {name: left, frame: left_sole, size: [0.2, 0.1], friction: 0.7}
     transmissions:
       - {name: wrist, joints: [pitch, roll], motors: [{name: m1, ratios: [50, 0]}, {name: m2, ratios: [-50, 50]}]}
 
-A name is that of a frame or a link of the robot. All else is as in the YAML format for whole robots
-(``mdh_constraints``, ``mdh_drives``, ``mdh_flexible``); the robot's file has the inertia of straight beams.
-The side file may stand beside any robot file, and what it says goes before what the robot's file says.
+A side of a loop may be the name of a frame or link. All else is as in the YAML format for whole robots
+(``mdh_structure``, ``mdh_flexible``), except that the robot file has the inertia of straight beams. A side file may
+belong to any robot file, and its values take precedence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import yaml
 
 from ..model.constraints import SECTIONS
-from ..model.description import Description, Mimic, Placement
+from ..model.description import Description, Placement
 from ..model.drive import ROLES, JointValues
-from ..model.joints import Flexible, JointKind
-from .mdh_constraints import constraint_rows, read_constraints, read_forces, read_home, read_independent
-from .mdh_drives import read_transmissions, written_transmissions
+from ..model.joints import JointKind
 from .mdh_flexible import read_flexible
+from .mdh_structure import (
+    constraint_rows,
+    force_rows,
+    read_constraints,
+    read_forces,
+    read_home,
+    read_independent,
+    read_transmissions,
+    transmission_rows,
+)
 from .mdh_tables import Row, Scope, Tables, kind_of
-from .mdh_writer import law_name
 from .rpy import rpy_from_rotation
 
-KEYS = (
-    *SECTIONS,
-    "flexible",
-    "roles",
-    "weights",
-    "home",
-    "independent",
-    "actuation",
-    "forces",
-    "friction",
-    "widths",
-    "transmissions",
-)
+KEYS = (*SECTIONS, "flexible", "roles", "weights", "home", "independent", "actuation", "forces", "friction", "widths")
+KEYS += ("transmissions",)
 BY_JOINT = {  # tables of single values of joints
     table: JointValues.declared()[key]
     for table, key in {"weights": "weight", "friction": "friction", "widths": "width"}.items()
@@ -69,20 +65,20 @@ BY_JOINT = {  # tables of single values of joints
 
 @dataclass(frozen=True)
 class Structure:
-    """A side file, or the same as Python data, whose robot is not known yet. ``source``: its name, for messages."""
+    """The content of a side file, or the same as Python data. ``source``: its name, for messages."""
 
     content: str | Mapping[str, Any]
     source: str = ""
 
 
 def read_structure(content: str | Mapping[str, Any], source: str = "") -> Structure:
-    """The structure in the text of a side file, or the same as data; refuses at once what is no such file."""
+    """Return the structure in the text of a side file, or the same as data. Refuses other files at once."""
     _Reader(source).top(content)
     return Structure(content, source)
 
 
 def apply(description: Description, structure: Structure) -> Description:
-    """The robot with the loops, roles, home and forces of its side file."""
+    """Return the robot with the loops, roles, home and forces of its side file."""
     return _Reader(structure.source).applied(description, structure.content)
 
 
@@ -91,13 +87,13 @@ class _Reader(Tables):
         return self.mapping(self.root(content), KEYS)
 
     def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> Row:
-        """A plain name in place of a side of a loop is that of a frame."""
+        """Return the nodes by key; a plain name in place of a side of a loop is the name of a frame."""
         if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(known or ()):
             return {"frame": node}
         return super().mapping(node, known)
 
     def applied(self, description: Description, content: str | Mapping[str, Any]) -> Description:
-        with self.collecting():
+        with self.collecting_errors():
             top = self.top(content)
             self.links = {link.name: link.inertia for link in description.links}
             self.floating = description.floating
@@ -105,7 +101,7 @@ class _Reader(Tables):
                 joint.name: {"kind": joint.kind, "child": joint.child, "flexible": joint.flexible}
                 for joint in description.joints
             }
-            self.read_bending(top)
+            self.read_flexible(top)
             frames = {name: (name, Placement()) for name in self.links} | dict(description.frames)
             read_constraints(self, top, frames)
             read_home(self, top, Scope(""))
@@ -115,20 +111,14 @@ class _Reader(Tables):
             if "actuation" in top:
                 self.label = "actuation"
                 self.name(top["actuation"], "actuation", ("redundant",))
-        changed = (
-            replace(
-                joint,
-                kind=self.joints[joint.name]["kind"],
-                flexible=self.joints[joint.name]["flexible"],
-                mimic=self.joints[joint.name].get("mimic", joint.mimic),
-                role=self.joints[joint.name].get("role", roles.get(joint.name, joint.role)),
-                **{field: values[joint.name] for field, values in changes.items() if joint.name in values},
-            )
-            for joint in description.joints
-        )
+        joints = []
+        for joint in description.joints:
+            role = {"role": roles[joint.name]} if joint.name in roles else {}
+            values = {field: values[joint.name] for field, values in changes.items() if joint.name in values}
+            joints.append(replace(joint, **role, **values, **self.joints[joint.name]))
         return replace(
             description,
-            joints=tuple(changed),
+            joints=tuple(joints),
             constraints=(*description.constraints, *self.constraints.values()),
             home={**description.home, **self.home},
             keyframes={} if self.home else description.keyframes,
@@ -142,45 +132,43 @@ class _Reader(Tables):
         kinds = {name: kind_of(joint) for name, joint in self.joints.items()}
         return {name: kind for name, kind in kinds.items() if kind.nv}
 
-    def read_bending(self, top: Row) -> None:
-        """Fixed joints that are beams: the link is the tip, and the inertia of the straight beam is in the file."""
+    def read_flexible(self, top: Row) -> None:
+        """Make fixed joints those of flexible links. The robot file has the inertia of the straight beam."""
         self.label = "flexible"
-        with self.going_on():
+        with self.keep_reading():
             fixed = [name for name, joint in self.joints.items() if not kind_of(joint).nv]
             for name, node in (self.mapping(top["flexible"], fixed) if "flexible" in top else {}).items():
-                material = read_flexible(self, node)
-                own = {"mimic": Mimic(material.along)} if material.along else {"role": "elastic"}
-                self.joints[name] = {"kind": Flexible.name, "flexible": material, **own}
+                self.joints[name] = read_flexible(self, {"flexible": node})
         self.label = ""
 
     def read_roles(self, top: Row) -> dict[str, str]:
         self.label = "roles"
         roles: dict[str, str] = {}
-        with self.going_on():
+        with self.keep_reading():
             joints = {name: kind for name, kind in self.moving().items() if kind.drivable}
             for role, names in (self.mapping(top["roles"], ROLES) if "roles" in top else {}).items():
                 for node in self.sequence(names):
                     name = self.text(node)
                     if name not in joints:
-                        self.note(self.unknown(node, "joint", name, joints))
+                        self.note_error(self.unknown(node, "joint", name, joints))
                     elif name in roles:
-                        self.note(self.mistake(node, f"joint {name!r} is named twice", fix="give it one role"))
+                        self.note_error(self.error_at(node, f"joint {name!r} is named twice", fix="give it one role"))
                     roles[name] = role
         return roles
 
     def read_values(self, top: Row) -> dict[str, dict[str, Any]]:
-        """Field of joints -> joint -> its value."""
+        """Return the values of joints that have tables of their own: field -> joint -> value."""
         changes: dict[str, dict[str, Any]] = {}
         for key, each in BY_JOINT.items():
             self.label = key
-            with self.going_on():
+            with self.keep_reading():
                 rows = self.mapping(top[key], self.moving()) if key in top else {}
                 changes[each.name] = {name: each.rule.read(self, node) for name, node in rows.items()}
         return changes
 
 
 def write_structure(description: Description) -> str:
-    """The side file of a robot, so that ``apply`` gives its structure back to the bare tree; empty if it has none."""
+    """Return the text of the side file from which ``apply`` restores the structure; empty if there is none."""
     joints = [joint for joint in description.joints if joint.motion.nv]
     driven = [joint for joint in joints if joint.motion.drivable]
     named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
@@ -189,7 +177,7 @@ def write_structure(description: Description) -> str:
             table: [row for _, row in constraint_rows(description, table, lambda side: _side(*side), lambda x: x)]
             for table in SECTIONS
         },
-        "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.flexible},
+        "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.motion.modes},
         "roles": {role: names for role, names in named.items() if names},
         **{
             table: {joint.name: joint.to_dict()[each.key] for joint in joints if each.key in joint.to_dict()}
@@ -198,8 +186,8 @@ def write_structure(description: Description) -> str:
         "home": {name: np.asarray(position, float).tolist() for name, position in description.home.items()},
         "independent": list(description.independent),
         "actuation": "redundant" if description.redundant else "",
-        "forces": [_force(description, frame, law) for frame, law in description.forces],
-        "transmissions": written_transmissions(description.transmissions),
+        "forces": list(force_rows(description)),
+        "transmissions": transmission_rows(description.transmissions),
     }
     content = {key: value for key, value in content.items() if value}
     if not content:
@@ -211,15 +199,3 @@ def _side(link: str, placement: Placement) -> dict[str, Any]:
     xyz, rpy = placement.translation.tolist(), list(rpy_from_rotation(placement.rotation))
     placed = {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
     return {"link": link} | placed if link else placed
-
-
-def _force(description: Description, frame: str, law: Any) -> dict[str, Any]:
-    name_of_law = law_name(description, frame, law)
-    values = {each.name: getattr(law, each.name) for each in fields(law)}
-    return {"frame": frame, "law": name_of_law, **{name: _plain(x) for name, x in values.items()}}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(x) for x in value]
-    return value if isinstance(value, str) else float(value)

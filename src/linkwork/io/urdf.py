@@ -1,8 +1,8 @@
-"""URDF -> Description: everything in the file that bears on dynamics, and a word about everything that was not used.
+"""Reader of URDF: everything in the file that affects the dynamics, and a warning for everything that is not used.
 
-Broken XML and broken numbers raise ModelError at once. What ``check`` can list beside other things becomes a Finding.
-Like the specification, an absent ``<axis>`` is x, and absent ``lower`` and ``upper`` in a ``<limit>`` are 0. The axis
-of a planar joint is the normal of its plane; positions of planar and floating joints count from their ``<origin>``.
+Malformed XML and numbers raise ModelError at once; other errors become findings that ``check`` lists. As in the
+specification, the default ``<axis>`` is x, and ``lower`` and ``upper`` of a ``<limit>`` are 0 by default. The axis of a
+planar joint is the normal of its plane; positions of planar and floating joints count from their ``<origin>``.
 """
 
 from __future__ import annotations
@@ -14,31 +14,23 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..errors import ModelError
-from ..model.description import (
-    STANDARD_GRAVITY,
-    Description,
-    Finding,
-    JointDescription,
-    Link,
-    LinkInertia,
-    Mimic,
-    Placement,
-)
+from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LinkInertia, Mimic, Placement
 from ..model.joints import FIXED, joint_kind
+from ..model.pseudo_inertia import symmetric
 from ..model.rotations import rotation_from_rpy
+from .findings import Findings
 from .other_formats import OTHERS, SDF
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
-from .xml import Element, mended, parse_xml
+from .xml import Element, parse_xml, repair_warnings
 
-TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # of joints, all called as their kinds
+TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # of joints: names of our kinds, too
 LIMITED = ("revolute", "prismatic")  # types that must have a <limit>
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
 INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
-# What is read: tag -> its attributes and children. Tags in OPAQUE have no part in the dynamics, or, in a transmission,
-# only the part that `rotor_inertias` takes. Anything else earns a warning.
+# What is read: tag -> its attributes and children. Tags in OPAQUE do not affect the dynamics; of a transmission,
+# `rotor_inertias` reads the rotor inertia. Anything else gives a warning.
 OPAQUE = {"visual", "collision", "material", "gazebo", "sensor", "ros2_control"}
 OPAQUE |= {"transmission", "safety_controller", "calibration", *ROTOR, *REDUCTION}
 KNOWN: dict[str, tuple[set[str], set[str]]] = {
@@ -62,47 +54,35 @@ KNOWN: dict[str, tuple[set[str], set[str]]] = {
     "limit": ({"lower", "upper", "velocity", "effort"}, set()),
     "dynamics": ({"damping", "friction"}, set()),
     "mimic": ({"joint", "multiplier", "offset"}, set()),
-    "linkwork": ({"gravity", "stiffness", "rest"}, set()),  # our own extension, see urdf_writer
+    "linkwork": ({"gravity", "stiffness", "rest"}, set()),  # our extension, see urdf_writer
 }
 
 
 def read_urdf(text: str | bytes, source: str = "") -> Description:
-    """The robot in a URDF text. ``source`` names the file in messages."""
+    """Return the robot in a URDF text. ``source`` is the name of the file in messages."""
     robot = parse_xml(text, source)
     if robot.tag != "robot":
-        other = {"mujoco": "this is MJCF: name the file .xml or .mjcf", "sdf": f"this is SDF: {SDF}"}
-        raise ModelError(
-            "this is not a URDF file",
-            where=robot.where,
-            got=f"<{robot.tag}>",
-            expected='<robot name="...">',
-            fix=other.get(robot.tag, "give the file that describes the robot"),
-        )
+        fixes = {"mujoco": "this is MJCF: name the file .xml or .mjcf", "sdf": f"this is SDF: {SDF}"}
+        fix = fixes.get(robot.tag, "give the file that describes the robot")
+        robot.fail("this is not a URDF file", f"<{robot.tag}>", '<robot name="...">', fix)
     for element in robot.walk():
         if element.prefix == "xacro":
-            raise ModelError(
-                f"this is {OTHERS['.xacro'][0]}",
-                where=element.where,
-                got=f"<xacro:{element.tag}>",
-                expected="plain URDF",
-                fix=OTHERS[".xacro"][1],
-            )
-    reader = _Reader(robot)
-    return reader.description()
+            kind, fix = OTHERS[".xacro"]
+            element.fail(f"this is {kind}", f"<xacro:{element.tag}>", "plain URDF", fix)
+    return _Reader(robot).description()
 
 
 class _Reader:
-    """Reads one file. Equal warnings are said once, with the first place and the number of places."""
+    """Reads one file."""
 
     def __init__(self, robot: Element):
         self.robot = robot
         self.joint_names = {element.attributes.get("name") for element in robot.all("joint")}
-        self.errors: list[Finding] = []
-        self.warnings: dict[tuple[str, str, bool, bool], list[str]] = {}
+        self.findings = Findings()
 
     def description(self) -> Description:
         robot = self.robot
-        self.sweep(robot)
+        self.warn_of_unread(robot)
         if not robot.attributes.get("name"):
             self.warn(robot, "the robot has no name", 'write <robot name="...">')
         links = [self.link(element) for element in robot.all("link")]
@@ -120,7 +100,7 @@ class _Reader:
             joints=tuple(joints),
             gravity=(gravity[0], gravity[1], gravity[2]),
             floating=base is not None,
-            findings=(*self.errors, *self.told(), *mended(robot.mistakes)),
+            findings=(*sorted(self.findings.listed(), key=lambda x: x.level), *repair_warnings(robot.mistakes)),
             source=robot.source,
         )
 
@@ -129,17 +109,17 @@ class _Reader:
         inertial = element.child("inertial")
         if inertial is None:
             return Link(name)
-        weight = inertial.child("mass")
-        if weight is None:  # as Pinocchio reads it
-            message = "without <mass>, all of its <inertial> is ignored"
+        mass_element = inertial.child("mass")
+        if mass_element is None:  # Pinocchio ignores it, too
+            message = "its <inertial> has no <mass> and is ignored"
             self.ignore(inertial, message, 'add <mass value="..."/>', at_load=True)
             return Link(name)
-        mass = weight.number("value")
+        mass = mass_element.number("value")
         inertia = inertial.required("inertia", '<inertia ixx="..." iyy="..." izz="..." ixy="..." ixz="..." iyz="..."/>')
         xx, yy, zz, xy, xz, yz = (inertia.number(entry) for entry in INERTIA)
         origin = self.placement(inertial)
-        with np.errstate(over="ignore", invalid="ignore"):  # absurd numbers are for `check` to tell
-            central = origin.rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ origin.rotation.T
+        with np.errstate(over="ignore", invalid="ignore"):  # `check` reports absurd numbers
+            central = origin.rotation @ symmetric([xx, xy, xz, yy, yz, zz]) @ origin.rotation.T
             return Link(name, LinkInertia(mass, origin.translation, (central + central.T) / 2))
 
     def joint(self, element: Element, rotors: dict[str, float]) -> JointDescription:
@@ -148,17 +128,21 @@ class _Reader:
         child = element.required("child", '<child link="..."/>').attribute("link")
         origin = self.placement(element)
         if kind not in TYPES:
-            fix = f"use one of {', '.join(TYPES)}, several with massless links between, or YAML, which has all kinds"
-            self.error(element, f"joints of type {kind!r} are not supported", fix)
+            fix = f"use {', '.join(TYPES)}, several of them with massless links between, or YAML, which has all kinds"
+            self.findings.add("error", element.where, f"joints of type {kind!r} are not supported", fix)
             kind = FIXED.name
         motion = joint_kind(kind)
         if motion.nv != 1 and element.child("mimic"):
             message = f"a {kind} joint cannot follow another; its <mimic> is ignored"
             self.ignore(element, message, "remove the <mimic>", at_load=bool(motion.nv))
-        if not motion.nv:  # all else in such a joint says nothing
+        if not motion.nv:  # nothing else affects such a joint
             return JointDescription(name, kind, parent, child, origin)
-        dynamics, extension = element.child("dynamics"), element.child("linkwork")
         lower, upper, velocity, effort = self.limits(element, kind)
+
+        def number(tag: str, attribute: str) -> float:
+            holder = element.child(tag)
+            return holder.number(attribute, 0.0) if holder else 0.0
+
         return JointDescription(
             name=name,
             kind=kind,
@@ -171,10 +155,10 @@ class _Reader:
             velocity_limit=velocity,
             effort_limit=effort,
             rotor_inertia=rotors.get(name, 0.0) + self.rotor_inertia([element]),
-            coulomb=dynamics.number("friction", 0.0) if dynamics else 0.0,
-            viscous=dynamics.number("damping", 0.0) if dynamics else 0.0,
-            stiffness=extension.number("stiffness", 0.0) if extension else 0.0,
-            rest=extension.number("rest", 0.0) if extension else 0.0,
+            coulomb=number("dynamics", "friction"),
+            viscous=number("dynamics", "damping"),
+            stiffness=number("linkwork", "stiffness"),
+            rest=number("linkwork", "rest"),
             mimic=self.mimic(element) if motion.nv == 1 else None,
             role="passive" if motion.free else JointDescription.role,
         )
@@ -185,28 +169,23 @@ class _Reader:
         return np.array(axis.numbers("xyz", 3) if axis else (1.0, 0.0, 0.0))
 
     def limits(self, element: Element, kind: str) -> tuple[float, float, float, float]:
-        """Lower, upper, velocity, effort; the largest double means none, since other readers refuse ``inf``."""
+        """Return lower, upper, velocity and effort limits; the largest double means none (see ``urdf_writer``)."""
         limit = element.child("limit")
         bounded = kind in LIMITED
         if limit is None:
             if bounded:
-                self.warn(element, f"a {kind} joint has no <limit>; taken as unlimited", "add a <limit>")
+                self.warn(element, f"a {kind} joint has no <limit>: read as unlimited", "add a <limit>")
             return -math.inf, math.inf, math.inf, math.inf
         if bounded and not limit.attributes.keys() & {"lower", "upper"}:
-            self.warn(limit, "neither 'lower' nor 'upper' is given; URDF takes both as 0", "add them")
+            self.warn(limit, "'lower' and 'upper' are missing; the default of both is 0", "add them")
         if joint_kind(kind).nv > 1 and limit.attributes.keys() & {"lower", "upper"}:
-            self.ignore(limit, f"'lower' and 'upper' say nothing of a {kind} joint and are ignored", "remove them")
+            self.ignore(limit, f"'lower' and 'upper' of a {kind} joint are ignored", "remove them")
         lower = limit.number("lower", 0.0, infinite=True) if bounded else -math.inf
         upper = limit.number("upper", 0.0, infinite=True) if bounded else math.inf
-        velocity = limit.number("velocity", math.inf, infinite=True)
-        effort = limit.number("effort", math.inf, infinite=True)
+        velocity, effort = (limit.number(name, math.inf, infinite=True) for name in ("velocity", "effort"))
         largest = sys.float_info.max
-        return (
-            -math.inf if lower == -largest else lower,
-            math.inf if upper == largest else upper,
-            math.inf if velocity == largest else velocity,
-            math.inf if effort == largest else effort,
-        )
+        upper, velocity, effort = (math.inf if x == largest else x for x in (upper, velocity, effort))
+        return -math.inf if lower == -largest else lower, upper, velocity, effort
 
     def mimic(self, element: Element) -> Mimic | None:
         mimic = element.child("mimic")
@@ -214,14 +193,14 @@ class _Reader:
             return None
         leader = mimic.attribute("joint")
         if leader not in self.joint_names:
-            # Vendors' hands have such leftovers, and other readers load them.
-            message = f"there is no joint {leader!r}, so nothing is followed"
+            # Robot hands of some vendors have such leftovers, and other readers load them.
+            message = f"there is no joint {leader!r}, so <mimic> is ignored"
             self.warn(mimic, message, "correct or remove the <mimic>", at_load=True)
             return None
         return Mimic(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
 
     def rotor_inertias(self) -> dict[str, float]:
-        """Reflected rotor inertia of each joint that a ``<transmission>`` gives one."""
+        """Return the reflected rotor inertias in ``<transmission>`` elements, by joint."""
         total: dict[str, float] = {}
         for transmission in self.robot.all("transmission"):
             if not any(element.tag in ROTOR for element in transmission.walk()):
@@ -240,7 +219,7 @@ class _Reader:
 
     @staticmethod
     def rotor_inertia(holders: Iterable[Element]) -> float:
-        """The first rotor inertia among the holders' children, times the square of all their gear ratios."""
+        """Return the first rotor inertia among the children of the holders, times their gear ratios squared."""
         holders = list(holders)
         rotors = [child.value() for holder in holders for child in holder.all(*ROTOR)]
         if not rotors:
@@ -249,17 +228,19 @@ class _Reader:
         return rotors[0] * reduction * reduction
 
     def floating_base(self, joints: list[JointDescription]) -> JointDescription | None:
-        """The joint that sets the robot free, if it stands between the root and the root's only child. Beside others
-        it lets a body move against the root, and further out against the body that carries it."""
+        """Return the floating joint between the root and its only child, which makes the base float, if there is one.
+
+        Any other floating joint lets a body move relative to its parent.
+        """
         touching = Counter(link for joint in joints for link in (joint.parent, joint.child))
         for element, joint in zip(self.robot.all("joint"), joints, strict=True):
             if joint.motion.free and touching[joint.parent] == 1:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
-                    turned = bool((joint.origin.rotation != np.eye(3)).any())  # and gravity against the base with it
-                    message = "the origin of a floating joint is ignored: the pose of the base is free"
-                    self.ignore(element, message, "", at_load=turned)
+                    turned = bool((joint.origin.rotation != np.eye(3)).any())  # relative to gravity
+                    message = "the origin of a floating joint is ignored: the pose of the base is a coordinate"
+                    self.ignore(element, message, at_load=turned)
                 if joint.viscous or joint.coulomb or joint.rotor_inertia or joint.stiffness:
-                    self.ignore(element, "friction, rotor and spring of a floating base are ignored", "", at_load=True)
+                    self.ignore(element, "friction, rotor and spring of a floating base are ignored", at_load=True)
                 return joint
         return None
 
@@ -271,54 +252,36 @@ class _Reader:
         angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
         for word in origin.attributes.get("rpy", "").split():
             if is_rounded_quarter_turn(word):
-                self.warn(
-                    origin,
-                    f"the angle {word.lstrip('+-')} is a rounded multiple of pi/2, used as written",
-                    "write at least eleven decimals, e.g. 1.57079632679",
-                )
+                message = f"the angle {word.lstrip('+-')} is a rounded multiple of pi/2, used as written"
+                self.warn(origin, message, "write at least eleven decimals, e.g. 1.57079632679")
         if "quat_xyzw" not in origin.attributes:
             return Placement(rotation_from_rpy(*angles, exact=EXACT), translation)
         quaternion = origin.numbers("quat_xyzw", 4)
         if "rpy" in origin.attributes or not any(quaternion):
-            raise ModelError(
-                "the rotation is not defined",
-                where=origin.where,
-                got=", ".join(sorted(origin.attributes)[:20]),
-                expected="either rpy or a quat_xyzw that is not zero",
-                fix="keep one of the two",
-            )
+            got, expected = ", ".join(sorted(origin.attributes)[:20]), "either rpy or a quat_xyzw that is not zero"
+            origin.fail("the rotation is not defined", got, expected, "keep one of the two")
         return Placement(rotation_from_quaternion(*quaternion), translation)
 
-    def sweep(self, element: Element) -> None:
-        """Warn of what is not read: unknown tags and attributes, and repetitions."""
+    def warn_of_unread(self, element: Element) -> None:
+        """Warn of unknown tags and attributes, and of repetitions."""
         attributes, children = KNOWN[element.tag]
         for name in element.attributes:
             if name not in attributes and name.split(":")[0] not in ("xmlns", "xml", "xsi"):
-                self.ignore(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored", "")
+                self.ignore(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored")
         seen: set[str] = set()
         for child in element.children:
             if child.tag not in children:
-                self.ignore(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored", "")
+                self.ignore(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored")
             elif child.tag in seen and element is not self.robot and child.tag not in OPAQUE:
                 message = f"a second <{child.tag}> in one <{element.tag}> is ignored"
                 self.ignore(child, message, "keep one of them", at_load=child.tag != "limit")
             elif child.tag not in OPAQUE:
-                self.sweep(child)
+                self.warn_of_unread(child)
             seen.add(child.tag)
 
-    def error(self, element: Element, message: str, fix: str) -> None:
-        self.errors.append(Finding("error", element.where, message, fix))
+    def warn(self, element: Element, message: str, fix: str = "", **flags: bool) -> None:
+        self.findings.add("warning", element.where, message, fix, **flags)
 
-    def warn(self, element: Element, message: str, fix: str, *, at_load: bool = False, unread: bool = False) -> None:
-        self.warnings.setdefault((message, fix, at_load, unread), []).append(element.where)
-
-    def ignore(self, element: Element, message: str, fix: str, *, at_load: bool = False) -> None:
-        """Warn of what is left out."""
+    def ignore(self, element: Element, message: str, fix: str = "", *, at_load: bool = False) -> None:
+        """Warn of something that is left out."""
         self.warn(element, message, fix, at_load=at_load, unread=True)
-
-    def told(self) -> list[Finding]:
-        findings = []
-        for (message, fix, *kinds), places in self.warnings.items():
-            more = f" (the first of {len(places)} places)" if len(places) > 1 else ""
-            findings.append(Finding("warning", places[0], message + more, fix, *kinds))
-        return findings

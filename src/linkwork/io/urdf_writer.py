@@ -1,8 +1,8 @@
-"""Description -> URDF. Every number is written so that it reads back as the same double.
+"""Writer of URDF. Every number is written so that it reads back as the same double.
 
-URDF has no words for springs and gravity: they stand in ``<linkwork>`` elements, which our reader knows and others
-skip. Loops, modes of links, roles of joints and forces stand in a side file (``structure_file``). Rotations become
-roll, pitch and yaw, where an angle within 1e-10 of a quarter turn reads back as that turn.
+URDF has no elements for springs and gravity. They are written as ``<linkwork>`` elements, which other readers skip.
+Loops, flexible links, roles of joints and forces go to a side file (``structure_file``). Rotations become roll, pitch
+and yaw; an angle within 1e-10 of a quarter turn reads back as that turn.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from ..errors import UnsupportedError
 from ..model.description import STANDARD_GRAVITY, Description, JointDescription, LinkInertia, Placement
 from ..model.joints import FIXED, FLOATING
 from ..model.validate import check, raise_errors
+from .findings import unused_name
 from .rpy import rpy_from_rotation
 from .urdf import LIMITED, TYPES
 
 
 def write_urdf(description: Description) -> str:
-    """URDF text of a description. Extra frames become massless links on fixed joints, a floating base a ``floating``
-    joint from a link ``world``. Refuses what ``check`` finds wrong."""
+    """Return the URDF text of a description. Refuses one with errors that ``check`` finds.
+
+    Extra frames become massless links on fixed joints, a floating base a ``floating`` joint from a link ``world``.
+    """
     raise_errors(check(description))
     _require_types(description)
     robot = Element("robot", name=description.name)
@@ -38,9 +41,11 @@ def write_urdf(description: Description) -> str:
             raise UnsupportedError("URDF cannot hold an empty name", where=where, fix=fix)
 
     if description.floating:
-        world = _fresh("world", link_names)
+        world = unused_name("world", link_names)
         SubElement(robot, "link", name=world)
-        _joint(robot, JointDescription(_fresh("floating_base", joint_names), FLOATING.name, world, description.root))
+        _joint(
+            robot, JointDescription(unused_name("floating_base", joint_names), FLOATING.name, world, description.root)
+        )
     for link in description.links:
         element = SubElement(robot, "link", name=link.name)
         if link.inertia is not None:
@@ -49,7 +54,7 @@ def write_urdf(description: Description) -> str:
         _joint(robot, joint)
     for name, (link, placement) in description.frames.items():
         SubElement(robot, "link", name=name)
-        _joint(robot, JointDescription(_fresh(f"{name}_joint", joint_names), FIXED.name, link, name, placement))
+        _joint(robot, JointDescription(unused_name(f"{name}_joint", joint_names), FIXED.name, link, name, placement))
     for joint in description.joints:
         if joint.rotor_inertia and joint.motion.nv:
             _transmission(robot, joint)
@@ -59,15 +64,14 @@ def write_urdf(description: Description) -> str:
 
 
 def _require_types(description: Description) -> None:
-    """URDF has few types of joints, and takes a floating one between the root and its only child for the base's."""
+    """Refuse joints that URDF does not have, and a floating joint that it would read as a floating base."""
     for joint in description.joints:
         if joint.kind not in TYPES and not joint.motion.modes:
             raise UnsupportedError(
                 f"URDF has no {joint.kind} joints",
                 where=f"joint {joint.name!r}",
                 expected=f"one of: {', '.join(TYPES)}",
-                fix="write YAML; or put several joints with massless links between in its place, which have other"
-                " coordinates",
+                fix="write YAML, or replace it by several joints with massless links between (other coordinates)",
             )
     root = description.root
     touching = [joint for joint in description.outgoing()[root] if not description.floating]
@@ -89,7 +93,7 @@ def _inertial(link: Element, inertia: LinkInertia) -> None:
 
 
 def _joint(robot: Element, joint: JointDescription) -> None:
-    kind = FIXED.name if joint.motion.modes else joint.kind  # these stand in the side file
+    kind = FIXED.name if joint.motion.modes else joint.kind  # the side file has the modes
     element = SubElement(robot, "joint", name=joint.name, type=kind)
     _origin(element, joint.origin)
     SubElement(element, "parent", link=joint.parent)
@@ -125,17 +129,11 @@ def _transmission(robot: Element, joint: JointDescription) -> None:
     SubElement(actuator, "rotorInertia").text = _word(joint.rotor_inertia)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    """The name, with underscores added until no other has it."""
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
 def _word(number: float) -> str:
-    """The shortest decimal that reads back as this double. Other readers refuse ``inf`` in limits, so no limit is
-    written as the largest double, which our reader takes back."""
+    """Return the shortest decimal that reads back as this double.
+
+    Other readers refuse ``inf`` in limits, so an infinite limit is written as the largest double.
+    """
     number = float(number)
     return repr(number if isfinite(number) else sys.float_info.max * (1 if number > 0 else -1))
 

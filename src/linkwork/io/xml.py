@@ -1,7 +1,7 @@
-"""XML read with distrust: no document types, no entities, bounds to all sizes, and every complaint says where.
+"""Reader of XML that is not trusted: no document types, no entities, limited sizes, and errors that name the place.
 
-Prefixes are stripped from tags and need not be declared, since robot files often use ``drake:`` or ``xacro:`` without
-doing so. What other readers of robot files overlook is mended (see ``xml_repair``), and the root keeps a list of it.
+Prefixes are stripped from tags and need not be declared, since robot files often use undeclared ``drake:`` or
+``xacro:``. Mistakes that other readers of robot files accept are repaired (see ``xml_repair``); the root lists them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 from xml.parsers import expat
 
 from ..errors import ModelError
@@ -19,8 +20,8 @@ from .xml_repair import AFTER, BEFORE_DECLARATION, BLANK, repaired
 
 MAXIMUM_DEPTH = 100
 MAXIMUM_PARTS = 100_000  # elements and attributes: half a second of reading; large robots have some thousands
-LONGEST_NAME = 100  # of a tag or an attribute
-LONGEST_TEXT = 1000  # of an attribute that is read: a name, or a few numbers
+LONGEST_NAME = 100  # characters of a tag or an attribute
+LONGEST_TEXT = 1000  # characters of an attribute that is read: a name, or a few numbers
 # float() would also take "nan", "1_000" and digits of other alphabets.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
@@ -28,7 +29,7 @@ INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 @dataclass(eq=False)
 class Element:
-    """One element: its tag without prefix, its attributes, text and children, and where it stands."""
+    """One element: its tag without prefix, its attributes, text and children, and its place in the file."""
 
     tag: str
     prefix: str
@@ -38,11 +39,11 @@ class Element:
     parent: Element | None
     texts: list[str] = field(default_factory=list)
     children: list[Element] = field(default_factory=list)
-    mistakes: list[tuple[str, str]] = field(default_factory=list)  # in the XML of a root that were mended: where, what
+    mistakes: list[tuple[str, str]] = field(default_factory=list)  # repaired in the XML of a root: place, message
 
     @property
     def where(self) -> str:
-        """E.g. ``arm.urdf: line 12: joint 'elbow' <limit>``."""
+        """The place for messages, such as ``arm.urdf: line 12: joint 'elbow' <limit>``."""
         owner = self
         while owner.parent and not (owner.attributes.get("name") and owner.parent.parent is None):
             owner = owner.parent
@@ -50,6 +51,9 @@ class Element:
         name = f"{owner.tag} {brief(name)}" if name else f"<{owner.tag}>"
         inside = "" if owner is self else f" <{self.tag}>"
         return f"{place(self.source, self.line)}: {name}{inside}"
+
+    def fail(self, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
+        raise ModelError(message, where=self.where, got=got, expected=expected, fix=fix)
 
     def all(self, *tags: str) -> list[Element]:
         return [child for child in self.children if child.tag in tags]
@@ -60,7 +64,7 @@ class Element:
     def required(self, tag: str, example: str) -> Element:
         child = self.child(tag)
         if child is None:
-            raise ModelError(f"<{tag}> is missing", where=self.where, expected=example, fix=f"add {example}")
+            self.fail(f"<{tag}> is missing", expected=example, fix=f"add {example}")
         return child
 
     def walk(self) -> Iterator[Element]:
@@ -71,74 +75,58 @@ class Element:
             pending.extend(element.children)
 
     def attribute(self, name: str) -> str:
-        """A text that must be there."""
+        """Return the text of a required attribute."""
         text = self.attributes.get(name)
         if not text:
-            raise ModelError(
-                f"attribute {name!r} is missing or empty",
-                where=self.where,
-                got=f"attributes {', '.join(sorted(self.attributes)[:20]) or 'none'}",
-                expected=f'<{self.tag} {name}="...">',
-                fix=f"give <{self.tag}> its {name!r}",
+            got, fix = (
+                f"attributes {', '.join(sorted(self.attributes)[:20]) or 'none'}",
+                f"add {name!r} to <{self.tag}>",
             )
+            self.fail(f"attribute {name!r} is missing or empty", got, f'<{self.tag} {name}="...">', fix)
         if len(text) > LONGEST_TEXT:
-            raise ModelError(
-                f"attribute {name!r} is too long",
-                where=self.where,
-                got=brief(text),
-                expected=f"at most {LONGEST_TEXT} characters",
-                fix="check how the file was made",
-            )
+            expected, fix = f"at most {LONGEST_TEXT} characters", "check how the file was made"
+            self.fail(f"attribute {name!r} is too long", brief(text), expected, fix)
         return text
 
     def numbers(self, name: str, size: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """An attribute of ``size`` finite numbers parted by spaces. It must be there unless it has a default."""
+        """Return an attribute of ``size`` finite numbers separated by spaces; required without a default."""
         if default is not None and name not in self.attributes:
             return default
         words = self.attribute(name).split()
         if len(words) != size:
-            raise ModelError(
-                f"attribute {name!r} has {len(words)} numbers",
-                where=self.where,
-                got=brief(self.attributes[name]),
-                expected=f"{size} numbers parted by spaces",
-                fix="write decimal points, not commas, and every number" if size > 1 else "write one number",
-            )
+            message, expected = f"attribute {name!r} has {len(words)} numbers", f"{size} numbers separated by spaces"
+            fix = "write decimal points, not commas, and every number" if size > 1 else "write one number"
+            self.fail(message, brief(self.attributes[name]), expected, fix)
         return tuple(self.parsed(word, f"attribute {name!r}") for word in words)
 
     def number(self, name: str, default: float | None = None, *, infinite: bool = False) -> float:
-        """An attribute of one number, which may be infinite only on request."""
+        """Return an attribute of one number, which may be infinite only if ``infinite``."""
         if infinite and INFINITY.fullmatch(self.attributes.get(name, "").strip()):
             return float(self.attributes[name])
         return self.numbers(name, 1, None if default is None else (default,))[0]
 
     def value(self) -> float:
-        """A number given as ``<tag value="1"/>`` or as ``<tag>1</tag>``."""
+        """Return the number in ``<tag value="1"/>`` or ``<tag>1</tag>``."""
         if "value" in self.attributes:
             return self.number("value")
         return self.parsed("".join(self.texts).strip(), "the text")
 
-    def parsed(self, word: str, what: str) -> float:
-        """A word as a finite number; ``what`` names it in messages."""
+    def parsed(self, word: str, label: str) -> float:
+        """Return a word as a finite number; ``label`` names it in messages."""
         number = float(word) if NUMBER.fullmatch(word) else math.nan
         if not math.isfinite(number):
-            raise ModelError(
-                f"{what} is not a finite number",
-                where=self.where,
-                got=brief(word),
-                expected="a number such as -1.5 or 2e-3",
-                fix=OTHERS[".xacro"][1] if "${" in word else "write the number in full",
-            )
+            fix = OTHERS[".xacro"][1] if "${" in word else "write the number in full"
+            self.fail(f"{label} is not a finite number", brief(word), "a number such as -1.5 or 2e-3", fix)
         return number
 
 
 def brief(text: str) -> str:
-    """The text as it is quoted in messages, which stay short."""
+    """Quote a text for a message, shortened if it is long."""
     return repr(text) if len(text) <= 80 else f"{text[:60]!r}... ({len(text)} characters)"
 
 
 def parse_xml(text: str | bytes, source: str = "") -> Element:
-    """The root element of a document. Refuses document types and entities before they can expand."""
+    """Return the root element of a document. Refuses document types and entities before they can expand."""
     try:
         data = text.encode("utf-8") if isinstance(text, str) else text
         encoding = "utf-8" if isinstance(text, str) else None
@@ -152,9 +140,9 @@ def parse_xml(text: str | bytes, source: str = "") -> Element:
             if parsing.ended:
                 mistakes.append((error.lineno + parsing.before, AFTER))
             else:
-                parsing, found = _mended(data, error, parsing)
-                mistakes += found
-    except (LookupError, ValueError) as error:  # an encoding Python does not know, or lone surrogates
+                parsing, repairs = _repaired(data, error, parsing)
+                mistakes += repairs
+    except (LookupError, ValueError) as error:  # an encoding unknown to Python, or lone surrogates
         raise ModelError(
             f"the text cannot be decoded: {error}", where=source, expected="UTF-8", fix="save the file as UTF-8"
         ) from None
@@ -163,8 +151,8 @@ def parse_xml(text: str | bytes, source: str = "") -> Element:
     return root
 
 
-def _mended(data: bytes, error: expat.ExpatError, first: _Parsing) -> tuple[_Parsing, list[tuple[int, str]]]:
-    """What the text says without its mistakes, and their lines; or the error of the first try, if it has others."""
+def _repaired(data: bytes, error: expat.ExpatError, first: _Parsing) -> tuple[_Parsing, list[tuple[int, str]]]:
+    """Parse again without the mistakes that can be repaired, and list them with their lines."""
     try:
         text, mistakes = repaired(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -180,7 +168,7 @@ def _mended(data: bytes, error: expat.ExpatError, first: _Parsing) -> tuple[_Par
 
 
 class _Parsing:
-    """One pass over a document; ``before``: lines that the parser does not see."""
+    """One pass over a document; ``before``: lines that are not passed to the parser."""
 
     def __init__(self, source: str, before: int):
         self.source, self.before, self.parts = source, before, 0
@@ -216,13 +204,8 @@ class _Parsing:
             else ""
         )
         if too_much:
-            raise ModelError(
-                too_much,
-                where=place(self.source, self.line),
-                got=f"<{name[:LONGEST_NAME]}>",
-                expected="a robot description, which needs far less",
-                fix="check how the file was made",
-            )
+            got, expected = f"<{name[:LONGEST_NAME]}>", "a robot description, which needs far less"
+            self.fail(too_much, got, expected, "check how the file was made")
         prefix, _, tag = name.rpartition(":")
         parent = self.stack[-1] if len(self.stack) > 1 else None
         element = Element(tag, prefix, attributes, self.line, self.source, parent)
@@ -230,17 +213,16 @@ class _Parsing:
         self.stack.append(element)
 
     def refuse(self, name: str, *_: object) -> None:
-        raise ModelError(
-            "document types and entities are refused: they can expand without bound or read other files",
-            where=place(self.source, self.line),
-            got=f"<!DOCTYPE> or <!ENTITY> {brief(name)}",
-            expected="plain XML elements",
-            fix="remove the <!DOCTYPE ...> block and write its entities out",
-        )
+        message = "document types and entities are refused: they can expand without bound or read other files"
+        fix = "remove the <!DOCTYPE ...> block, and write values in place of its entities"
+        self.fail(message, f"<!DOCTYPE> or <!ENTITY> {brief(name)}", "plain XML elements", fix)
+
+    def fail(self, message: str, got: str, expected: str, fix: str) -> NoReturn:
+        raise ModelError(message, where=place(self.source, self.line), got=got, expected=expected, fix=fix)
 
 
-def mended(mistakes: Iterable[tuple[str, str]]) -> Iterator[Finding]:
-    """A warning for each mistake in the XML of a file."""
+def repair_warnings(mistakes: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """Yield a warning for each repaired mistake in the XML of a file."""
     fix = "correct the file: other programs refuse it"
     return (Finding("warning", where, each, fix, at_load=True, unread=each == AFTER) for where, each in mistakes)
 

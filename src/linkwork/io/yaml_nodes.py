@@ -1,5 +1,7 @@
-"""YAML, or the same as Python data, read with care: plain values only, every value with its line or its place in the
-data, every mistake with its remedy."""
+"""Reader of YAML, or of the same content as Python data. Input is not trusted: only plain values are accepted.
+
+Every value keeps its line in the file or its place in the data, so that error messages can name it.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,21 @@ from ..errors import ModelError, one_of, perhaps, short
 from ..model.description import Finding
 from ..model.validate import raise_errors
 
-LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # of files of any kind that are read
+LIMITS: Any = {"longest": 2**23, "kind": ModelError}  # for ``read_text`` and ``read_bytes`` of robot files
 
 _TOKEN = re.compile(r"\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z]+|.))")
-_DEEPEST = 10  # levels; hostile files nest until the stack is gone
+_DEEPEST = 10  # nesting levels; hostile files nest until the stack overflows
 _MOST = 500_000  # values of a file
 _LONGEST = 100  # characters of an expression
-_MISTAKES = 50  # after which a file is not read on
+_MOST_ERRORS = 50  # after which reading stops
 
 
 def number(text: str) -> float:
-    """The value of an expression of numbers, pi, inf, + - * / and deg, such as ``-pi/4`` or ``90 deg``.
+    """Evaluate an expression of numbers, pi, inf, + - * / and deg, such as ``-pi/4`` or ``90 deg``.
 
-    Raises ValueError or ZeroDivisionError.
+    Raises:
+        ValueError: The text is no such expression.
+        ZeroDivisionError: The expression divides by zero.
     """
     if len(text) > _LONGEST:
         raise ValueError("too long")
@@ -57,16 +61,16 @@ def number(text: str) -> float:
     while operator := take("+", "-"):
         value = value + term() if operator == "+" else value - term()
     if len(tokens) > 1:
-        raise ValueError("not understood to the end")
+        raise ValueError("text after the end of the expression")
     return value
 
 
-# LibYAML, where it is there, is several times as fast; but only the composer in Python can be asked at every node.
+# LibYAML is several times as fast where it is installed. Only the Python composer can check every node.
 _LOADER: tuple[Any, ...] = (Composer, yaml.CBaseLoader) if yaml.__with_libyaml__ else (yaml.BaseLoader,)
 
 
 class _PlainLoader(*_LOADER):
-    """Refuses what could run code, grow without bound or hide a value: tags, anchors, aliases, deep nesting."""
+    """Loader that refuses tags, anchors, aliases and deep nesting, which could run code, grow or hide a value."""
 
     def __init__(self, text: str, nodes: Nodes):
         _LOADER[-1].__init__(self, text)
@@ -80,84 +84,84 @@ class _PlainLoader(*_LOADER):
             self.nodes.fail(event, "YAML tags are not read", got=tag, fix="remove the tag")
         self.depth += 1
         self.count += 1
-        self.nodes.bound(event, self.depth, self.count)
+        self.nodes.check_size(event, self.depth, self.count)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
 
 class Nodes:
-    """The nodes of one file, turned into values. ``label`` says whose values they are, for messages.
+    """Converts the nodes of one file to values. ``label`` names the current table, row or joint in messages.
 
-    A mistake raises a ModelError, unless mistakes are collected: then something that may stand for the value is given,
-    and all mistakes are raised together.
+    An error raises a ModelError, unless errors are collected. Then a placeholder replaces the value, and all errors
+    are raised together at the end.
     """
 
     def __init__(self, source: str):
         self.source = source
         self.label = ""
         self.count = 0  # values of Python data that have been read
-        self.mistakes: list[ModelError] | None = None
+        self.errors: list[ModelError] | None = None
 
     @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """At the end, all mistakes made inside are raised as one error."""
-        self.mistakes = mistakes = []
+    def collecting_errors(self) -> Iterator[None]:
+        """Collect the errors of the body, and raise them as one error at its end."""
+        self.errors = errors = []
         try:
             yield
         except ModelError as error:
-            mistakes.append(error)
+            errors.append(error)
         finally:
-            self.mistakes = None
-        if len(mistakes) == 1:
-            raise mistakes[0]
-        raise_errors(map(Finding.of, mistakes), self.source)
+            self.errors = None
+        if len(errors) == 1:
+            raise errors[0]
+        raise_errors(map(Finding.of, errors), self.source)
 
     @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """A mistake inside leaves out the rest of it, such as of a row, but not what follows."""
+    def keep_reading(self) -> Iterator[None]:
+        """Skip the rest of the body, such as of a row, after an error, and read on behind it."""
         label = self.label
         try:
             yield
         except ModelError as error:
-            self.note(error)
+            self.note_error(error)
             self.label = label
 
-    def note(self, error: ModelError) -> None:
-        """A mistake with which one can read on."""
-        if self.mistakes is None or len(self.mistakes) >= _MISTAKES - 1:
+    def note_error(self, error: ModelError) -> None:
+        """Collect an error, or raise it if errors are not collected."""
+        if self.errors is None or len(self.errors) >= _MOST_ERRORS - 1:
             raise error
-        self.mistakes.append(error)
+        self.errors.append(error)
 
-    def mistake(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> ModelError:
-        """At the line of a node, event or mark (None: the file), or at its place in Python data."""
+    def error_at(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> ModelError:
+        """Return an error at the line of a node, event or mark (None: the file), or at its place in Python data."""
         mark = getattr(node, "start_mark", node)
         place = mark if isinstance(mark, str) else "" if mark is None else f"line {mark.line + 1}"
-        parts = (self.source, place, self.label)
+        parts = (self.source, place if place != self.label else "", self.label)
         return ModelError(message, where=": ".join(filter(None, parts)), got=got, expected=expected, fix=fix)
 
     def fail(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
-        raise self.mistake(node, message, got, expected, fix)
+        raise self.error_at(node, message, got, expected, fix)
 
-    def give_up(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
-        """A mistake after which nothing more is read."""
-        self.mistakes = None
+    def stop_reading(self, node, message: str, got: object = None, expected: str = "", fix: str = "") -> NoReturn:
+        """Raise an error after which nothing more is read."""
+        self.errors = None
         self.fail(node, message, got, expected, fix)
 
-    def bound(self, node, depth: int, count: int) -> None:
-        """Refuse what is too deep or too large."""
+    def check_size(self, node, depth: int, count: int) -> None:
+        """Refuse a document that is nested too deep or has too many values."""
         if depth > _DEEPEST:
             self.fail(node, "lists or mappings are nested too deep", expected=f"at most {_DEEPEST} levels")
         if count > _MOST:
             self.fail(node, "too many values", expected=f"at most {_MOST:,}")
 
     def root(self, content: str | Mapping[str, Any]) -> yaml.Node:
-        """The node of a YAML text, or of Python data that holds what the text would."""
+        """Return the root node of a YAML text, or of Python data with the same content."""
         return self._parsed(content) if isinstance(content, str) else self._node(content, "", 1)
 
     def _node(self, value: Any, place: Any, depth: int) -> yaml.Node:
         self.count += 1
-        self.bound(place, depth, self.count)
+        self.check_size(place, depth, self.count)
         if isinstance(value, (np.ndarray, np.generic)):
             value = value.tolist()
         if isinstance(value, Mapping):
@@ -179,7 +183,7 @@ class Nodes:
     def _parsed(self, text: str) -> yaml.Node:
         try:
             node = _PlainLoader(text, self).get_single_node()
-        except (yaml.YAMLError, UnicodeEncodeError) as error:  # the latter: half of a pair of surrogates
+        except (yaml.YAMLError, UnicodeEncodeError) as error:  # the latter: a lone surrogate
             problem = getattr(error, "problem", None) or str(error)
             mark: Any = getattr(error, "problem_mark", None)
             if mark is not None:  # the end of the file is on its last line
@@ -190,12 +194,12 @@ class Nodes:
         return node
 
     def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> dict[str, yaml.Node]:
-        """Keys and their nodes; none twice, and only ``known`` ones where those are listed."""
+        """Return the nodes by key. Refuses repeated keys, and keys that are not ``known`` if that is given."""
         if not isinstance(node, yaml.MappingNode):
             self.fail(node, "wrong type", got=_shown(node), expected="a mapping, {key: value, ...}")
         result: dict[str, yaml.Node] = {}
         for key_node, value in node.value:
-            with self.going_on():
+            with self.keep_reading():
                 key = self.text(key_node)
                 if key in result:
                     self.fail(key_node, f"key {key!r} is given twice", fix="keep one of them")
@@ -208,6 +212,11 @@ class Nodes:
         if not isinstance(node, yaml.SequenceNode):
             self.fail(node, "wrong type", got=_shown(node), expected="a list")
         return node.value
+
+    def require(self, node: yaml.Node | None, row: Mapping[str, Any], key: str, expected: str) -> None:
+        """Refuse a row without a required key."""
+        if key not in row:
+            self.fail(node, f"{key!r} is missing", expected=f"{key}: {expected}")
 
     def text(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
@@ -222,12 +231,12 @@ class Nodes:
         if math.isnan(value) or (finite and math.isinf(value)):
             expected = "a finite number, or an expression such as -pi/4 or 90 deg"
             message = "not a number" if math.isnan(value) else "not finite"
-            self.note(self.mistake(node, message, got=_shown(node), expected=expected))
+            self.note_error(self.error_at(node, message, got=_shown(node), expected=expected))
             return 1.0
         return value
 
     def numbers(self, node: yaml.Node, *sizes: int, finite: bool = True) -> list[float]:
-        with self.going_on():
+        with self.keep_reading():
             values = [self.number(item, finite) for item in self.sequence(node)]
             if len(values) in sizes:
                 return values
@@ -235,21 +244,28 @@ class Nodes:
             self.fail(node, "wrong length", got=f"{len(values)} numbers", expected=expected)
         return [1.0] * sizes[0]
 
+    def nested(self, node: yaml.Node) -> Any:
+        """Return a number, or nested tuples of numbers."""
+        return tuple(map(self.nested, node.value)) if isinstance(node, yaml.SequenceNode) else self.number(node)
+
+    def boolean(self, node: yaml.Node) -> bool:
+        return self.name(node, "value", ("true", "false")) == "true"
+
     def name(self, node: yaml.Node, kind: str, names: Collection[str]) -> str:
-        """A name that must be one of ``names``."""
+        """Return a name that must be one of ``names``; ``kind`` is what messages call it."""
         name = self.text(node)
         if name not in names:
             error = self.unknown(node, kind, name, names)
             if not names:
                 raise error
-            self.note(error)
+            self.note_error(error)
             return next(iter(names))
         return name
 
     def unknown(self, node: yaml.Node, kind: str, name: str, names: Iterable[str]) -> ModelError:
         known = list(names)
         message, expected = f"there is no {kind} {short(name)!r}", one_of(name, known, kind)
-        return self.mistake(node, message, expected=expected, fix=perhaps(name, known))
+        return self.error_at(node, message, expected=expected, fix=perhaps(name, known))
 
 
 def _scalar(text: str, place: Any) -> yaml.ScalarNode:

@@ -1,4 +1,4 @@
-"""Studies of many simulations: Monte-Carlo and grids over states, parameters, gains and robots, on Dask."""
+"""Sweeps: Monte Carlo studies and grids over states, parameters, gains and robots, computed with Dask."""
 
 from .cluster import Summary, run
 from .reader import read_study

@@ -1,4 +1,4 @@
-"""Running a study on Dask: chunks of rows go to workers, each comes back as a file as soon as it is done."""
+"""Computing a study with Dask: workers compute chunks of rows, and each finished chunk is written to a file."""
 
 from __future__ import annotations
 
@@ -14,30 +14,49 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .. import __version__
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError, import_optional
 from ..progress import Progress
-from .folder import Chunk, Folder, to_parquet
+from ..renamed import refuse
+from .folder import Chunk, Folder, resume_fix, to_parquet
 from .rows import compute
 from .study import DIVERGED, Study
 
-AHEAD = 4  # chunks that wait for each worker, so that it never does
-LOOK = 1.0  # seconds without a result before one looks whether there are workers
-PATIENCE = 20.0  # seconds without any worker; those that die are started again within some
+AHEAD = 4  # chunks that are queued for each worker, so that it is never idle
+POLL = 1.0  # seconds without a result after which the workers are counted
+PATIENCE = 20.0  # seconds without any worker before giving up; Dask restarts one that died sooner
 
 
 @dataclass(frozen=True)
 class Summary:
-    """``found``: rows that were there already. ``seconds``: from the first chunk sent out to the last one written,
-    ``computing``: of all workers' time, that spent on rows. ``stopped``: from the keyboard. ``notes``: warnings."""
+    """What ``run`` did.
+
+    Attributes:
+        folder: Folder of the study; its folder ``rows`` has the tables.
+        rows: Rows of the study.
+        existing: Rows that were in the folder before.
+        done: Rows that were computed now.
+        diverged: Those of them whose motion diverged.
+        workers: Number of processes.
+        seconds: Time from the first chunk sent to the last one written, s.
+        computing: Time that all workers together spent on rows, s.
+        stopped: Whether Ctrl-C ended the run.
+        notes: Warnings.
+
+    Example:
+        >>> from pathlib import Path
+        >>> summary = linkwork.sweep.Summary(Path("study"), 10, 0, 10, 0, 2, 1.0, 1.5, False, ())
+        >>> summary.overhead
+        0.25
+    """
 
     folder: Path
     rows: int
-    found: int
+    existing: int
     done: int
     diverged: int
     workers: int
@@ -46,9 +65,14 @@ class Summary:
     stopped: bool
     notes: tuple[str, ...]
 
+    if not TYPE_CHECKING:  # so that type checkers report names that do not exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            refuse("Summary", name)
+
     @property
-    def lost(self) -> float:
-        """The share of the workers' time that did not go into rows."""
+    def overhead(self) -> float:
+        """Share of the workers' time that was not spent on rows."""
         return 1 - self.computing / (self.workers * self.seconds) if self.seconds else 0.0
 
 
@@ -61,64 +85,69 @@ def run(
     resume: bool = False,
     progress: bool | Callable[[int, int], Any] | None = None,
 ) -> Summary:
-    """Compute the rows of a study that are not in ``folder`` yet; tables are in its folder ``rows``.
+    """Compute the rows of a study, and write them as Parquet tables into the folder ``rows`` of ``folder``.
 
-    ``workers``: processes on this machine, one per core by default. ``scheduler``: address of a Dask scheduler, whose
-    workers are used instead; they need the same linkwork. ``resume``: go on with what is in the folder. A script that
-    calls this needs ``if __name__ == "__main__":``, since the processes import it.
+    A script that calls this needs ``if __name__ == "__main__":``, since the worker processes import it.
+
+    Args:
+        study: The study, see ``read_study``.
+        folder: Folder for the results: new, empty, or one of the same study.
+        workers: Number of processes on this machine; default: one per core.
+        scheduler: Address of a Dask scheduler whose workers are used instead; they need the same version of linkwork.
+        resume: Whether to continue with the rows that are in the folder; default False.
+        progress: True, False, None (default: a bar in a terminal, if it takes long), or a function of (done, total).
+
+    Returns:
+        The Summary of the run.
+
+    Raises:
+        UnsupportedError: Dask or pyarrow is not installed.
+        LinkworkError: The folder has other content, or no workers are left.
+
+    Example:
+        >>> study = linkwork.sweep.read_study("study.yaml")  # doctest: +SKIP
+        >>> linkwork.sweep.run(study, "results").done  # doctest: +SKIP
+        200
     """
-    _require_packages()
+    for package in ("distributed", "pyarrow"):
+        import_optional(package, "sweep", "a sweep")
     rows = Folder(study, Path(folder), resume)
-    left = sum(stop - start for start, stop in rows.left)
+    missing = sum(stop - start for start, stop in rows.missing)
     state = {"done": 0, "diverged": 0, "computing": 0.0}
     count, seconds, stopped = 0, 0.0, False
-    notes = (*_anew(rows.damaged), *_try(study, rows.left))
-    if rows.left:
-        with _client(workers, scheduler, len(rows.left)) as client:
-            rows.make()
+    notes = (*_damage_notes(rows.damaged), *_try_cases(study, rows.missing))
+    if rows.missing:
+        with _client(workers, scheduler, len(rows.missing)) as client:
+            rows.create()
             count, began = sum(client.nthreads().values()), time.perf_counter()
             try:
-                with Progress(progress, left, "rows") as bar:
-                    for chunk, data, diverged, took in _results(client, study, rows.left, AHEAD * count):
-                        rows.write(chunk, data)
+                with Progress(progress, missing, "rows") as bar:
+                    for chunk, table, diverged, duration in _results(client, study, rows.missing, AHEAD * count):
+                        rows.write(chunk, table)
                         state["done"] += chunk[1] - chunk[0]
                         state["diverged"] += diverged
-                        state["computing"] += took
+                        state["computing"] += duration
                         bar.advance(chunk[1] - chunk[0])
             except KeyboardInterrupt:
                 stopped = True
-            except _Gone as gone:
-                again = f"dask worker {scheduler}, then " if scheduler else ""
-                raise LinkworkError(
-                    str(gone),
-                    where=scheduler or "this machine",
-                    got=f"{study.rows - left + state['done']} of {study.rows} rows are kept in {folder}",
-                    fix=f"{again}go on with --resume",
-                ) from None
+            except _NoWorkersError as error:
+                got = f"{study.rows - missing + state['done']} of {study.rows} rows are in {folder}"
+                fix = (f"dask worker {scheduler}, then " if scheduler else "") + resume_fix()
+                raise LinkworkError(str(error), where=scheduler or "this machine", got=got, fix=fix) from None
             seconds = time.perf_counter() - began
-    found = study.rows - left
-    about = {"workers": count, "seconds": seconds, "stopped": stopped, "notes": notes}
-    return Summary(Path(folder), study.rows, found, **state, **about)
+    run = {"workers": count, "seconds": seconds, "stopped": stopped, "notes": notes}
+    return Summary(Path(folder), study.rows, study.rows - missing, **state, **run)
 
 
-def _require_packages() -> None:
-    try:
-        import distributed  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        message = f"{error.name} is not installed"
-        raise UnsupportedError(message, where="sweep", fix="pip install 'linkwork[sweep]'") from None
-
-
-def _anew(damaged: list[Chunk]) -> list[str]:
+def _damage_notes(damaged: list[Chunk]) -> list[str]:
     if not damaged:
         return []
-    which = ", ".join(f"rows {start} to {stop - 1}" for start, stop in damaged[:3])
-    return [f"damaged tables were computed anew: {which}{', ...' if len(damaged) > 3 else ''}"]
+    rows = ", ".join(f"rows {start} to {stop - 1}" for start, stop in damaged[:3])
+    return [f"damaged tables were computed again: {rows}{', ...' if len(damaged) > 3 else ''}"]
 
 
-def _try(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
-    """A row of each case: this compiles for all processes, and what is wrong shows before they start. The warnings."""
+def _try_cases(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
+    """Compute a row of each case, which compiles for all processes and shows errors early, and return the warnings."""
     firsts = {study.case_of(start)[1]: start for start, _ in reversed(chunks)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -132,7 +161,7 @@ def _try(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
 
 @contextmanager
 def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator[Any]:
-    """A client of the scheduler; without one, of processes on this machine that nobody else can see."""
+    """Yield a client of the scheduler; without one, of processes on this machine that others cannot reach."""
     from distributed import Client, LocalCluster
 
     if scheduler is not None:
@@ -140,7 +169,7 @@ def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator
             client = Client(scheduler, timeout=10)
         except (OSError, ValueError) as error:
             expected = "the address of a Dask scheduler, such as tcp://10.0.0.1:8786"
-            raise LinkworkError("there is no scheduler", where=scheduler, got=error, expected=expected) from error
+            raise LinkworkError("no scheduler answers", where=scheduler, got=error, expected=expected) from error
         with client:
             if not client.nthreads():
                 raise LinkworkError("the scheduler has no workers", where=scheduler, fix=f"dask worker {scheduler}")
@@ -161,21 +190,21 @@ def _client(workers: int | None, scheduler: str | None, chunks: int) -> Iterator
             preload=[__name__],
         )
     except (RuntimeError, OSError, asyncio.TimeoutError) as error:
-        fix = "ask for fewer, or see what ends new processes here: memory, limits, a script without __main__"
+        fix = "use fewer workers, or find what ends new processes: memory, limits, a script without __main__"
         raise LinkworkError("the workers did not start", where="this machine", got=error, fix=fix) from error
     with cluster, Client(cluster) as client:
         yield client
 
 
-class _Gone(Exception):
-    """There is nobody left to compute."""
+class _NoWorkersError(Exception):
+    """No worker is left."""
 
 
 def _results(client: Any, study: Study, chunks: list[Chunk], ahead: int) -> Iterator[tuple[Chunk, bytes, int, float]]:
-    """Chunks as they are done. Only some are under way at a time, so that results do not pile up."""
+    """Yield chunks when they are done. Few are sent at a time, so that results do not accumulate."""
     name = f"linkwork-{uuid.uuid4().hex}"
-    shared = client.submit(_study, study, key=f"{name}-study")  # a task, so that it is made again where it is lost
-    waiting, sent, seen = iter(chunks), {}, time.perf_counter()
+    shared = client.submit(_study, study, key=f"{name}-study")  # a task, so that Dask repeats it if it is lost
+    waiting, sent, last_seen = iter(chunks), {}, time.perf_counter()
 
     def send(chunk: Chunk) -> None:
         sent[client.submit(_work, shared, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
@@ -183,37 +212,37 @@ def _results(client: Any, study: Study, chunks: list[Chunk], ahead: int) -> Iter
     for chunk in islice(waiting, ahead):
         send(chunk)
     while sent:
-        came = False
+        arrived = False
         for future in _finished(client, sent):
             chunk, result = sent[future], _result(client, future, sent[future])
             if result is not None:
-                came = True
+                arrived = True
                 del sent[future]
                 for other in islice(waiting, 1):
                     send(other)
                 yield (chunk, *result)
         now = time.perf_counter()
-        if came or _workers(client):
-            seen = now
-        elif now - seen > PATIENCE:
-            raise _Gone(f"no worker is left, for {PATIENCE:g} s")
+        if arrived or _has_workers(client):
+            last_seen = now
+        elif now - last_seen > PATIENCE:
+            raise _NoWorkersError(f"no worker has been left for {PATIENCE:g} s")
 
 
 def _finished(client: Any, futures: Iterable[Any]) -> list[Any]:
-    """Those that are done, after a while perhaps none."""
+    """Return the futures that are done, after waiting for at most ``POLL`` seconds."""
     from distributed import wait
 
-    with suppress(TimeoutError, asyncio.TimeoutError), _scheduled(client):
-        wait(list(futures), timeout=LOOK, return_when="FIRST_COMPLETED")
+    with suppress(TimeoutError, asyncio.TimeoutError), _scheduler_checked(client):
+        wait(list(futures), timeout=POLL, return_when="FIRST_COMPLETED")
     return [future for future in futures if future.status != "pending"]
 
 
 def _result(client: Any, future: Any, chunk: Chunk) -> tuple[bytes, int, float] | None:
-    """None if it was lost with its worker: then it comes again."""
+    """Return the result of a chunk; None if it was lost with its worker, since Dask computes it again."""
     try:
-        with _scheduled(client):
-            return future.result(timeout=LOOK)
-    except _Gone:
+        with _scheduler_checked(client):
+            return future.result(timeout=POLL)
+    except _NoWorkersError:
         raise
     except Exception as error:
         if future.status != "error":
@@ -222,25 +251,25 @@ def _result(client: Any, future: Any, chunk: Chunk) -> tuple[bytes, int, float] 
         raise LinkworkError("these rows cannot be computed", where=rows, got=error) from error
 
 
-def _workers(client: Any) -> bool:
-    with suppress(OSError), _scheduled(client):
+def _has_workers(client: Any) -> bool:
+    with suppress(OSError), _scheduler_checked(client):
         return bool(client.nthreads())
     return False
 
 
 @contextmanager
-def _scheduled(client: Any) -> Iterator[None]:
-    """When the scheduler ends, what is asked of it fails in many ways."""
+def _scheduler_checked(client: Any) -> Iterator[None]:
+    """Turn the many errors of calls to a scheduler that has ended into one."""
     try:
         yield
     except (Exception, asyncio.CancelledError):
         if client.status != "running":
-            raise _Gone("the scheduler is gone") from None
+            raise _NoWorkersError("the scheduler has ended") from None
         raise
 
 
 def dask_setup(worker: Any) -> None:
-    """What Dask calls in the processes of this machine. A Ctrl-C reaches them, too, but is for the one who asked."""
+    """Ignore Ctrl-C in worker processes, which Dask sets up with this function: the main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -249,12 +278,12 @@ def _study(study: Study) -> Study:
 
 
 def _work(study: Study, start: int, stop: int, version: str) -> tuple[bytes, int, float]:
-    """A chunk as a Parquet file, how many of its rows diverged, and the seconds it took."""
+    """Return a chunk as a Parquet file, the number of its rows that diverged, and the seconds it took."""
     if version != __version__:
-        got, expected = f"a worker with linkwork {__version__}", f"linkwork {version}, as where the study was started"
-        raise LinkworkError("the workers have another linkwork", got=got, expected=expected)
+        got, expected = f"a worker with linkwork {__version__}", f"linkwork {version}, as on the machine of the study"
+        raise LinkworkError("the workers have another version of linkwork", got=got, expected=expected)
     began = time.perf_counter()
-    with warnings.catch_warnings():  # heard already
+    with warnings.catch_warnings():  # ``_try_cases`` has collected them
         warnings.simplefilter("ignore")
         columns = compute(study, start, stop)
     return to_parquet(study, columns), int(np.sum(columns[DIVERGED] >= 0)), time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Rows of a study: their values sampled, their motions simulated, their outputs summed up."""
+"""Rows of a study: samples their values, simulates the motions and computes the outputs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,30 @@ Columns = dict[str, np.ndarray]
 
 
 def compute(study: Study, start: int, stop: int) -> Columns:
-    """The columns of rows start to stop, which must belong to one case, as those of a chunk do."""
+    """Compute rows of a study in this process.
+
+    Args:
+        study: The study, see ``read_study``.
+        start: First row.
+        stop: Row after the last one. All rows must belong to one case, as those of a chunk do.
+
+    Returns:
+        The columns by name, each an array (rows,): values of the row, and outputs such as "final.q.JOINT".
+
+    Raises:
+        ShapeError: There are no such rows, or they belong to several cases.
+
+    Example:
+        >>> from pathlib import Path
+        >>> text = "{robot: planar2r, simulation: {dt: 0.01, duration: 0.1}, outputs: [final.q]}"
+        >>> _ = Path("study.yaml").write_text(text)
+        >>> columns = linkwork.sweep.compute(linkwork.sweep.read_study("study.yaml"), 0, 1)
+        >>> columns["final.q.elbow"].shape
+        (1,)
+    """
     if not 0 <= start < stop <= study.rows or stop > study.ends[study.case_of(start)[0]]:
         expected = f"rows of one case; cases end at {', '.join(map(str, study.ends))}"
-        raise ShapeError("no such rows", where="compute", got=f"{start} to {stop}", expected=expected)
+        raise ShapeError("there are no such rows", where="compute", got=f"{start} to {stop}", expected=expected)
     size = max(1, MEMORY // _bytes_per_row(study, study.cases[study.case_of(start)[0]]))
     parts = [_compute(study, a, min(a + size, stop)) for a in range(start, stop, size)]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -40,7 +60,7 @@ def _compute(study: Study, start: int, stop: int) -> Columns:
     number, first = study.case_of(start)
     case = study.cases[number]
     values, count = case.plan.values(start - first, stop - first), stop - start
-    about = {
+    columns = {
         "row": np.arange(start, stop),
         "sample": case.plan.sample_numbers(start - first, stop - first),
         "seed": np.full(count, study.seed),
@@ -65,8 +85,8 @@ def _compute(study: Study, start: int, stop: int) -> Columns:
     q, v = closed(case.robot, case.q.rows(values, count)), case.v.rows(values, count)
     motions = rollout(case.robot, q, v, study.dt, study.steps, options)
     if len(motions) < count or len(motions.t) <= study.steps // study.options.every:
-        raise KeyboardInterrupt  # which a rollout answers with what it has
-    return {**about, **values, **_outputs(study, case, motions)}
+        raise KeyboardInterrupt  # after which a rollout returns the steps so far
+    return {**columns, **values, **_outputs(study, case, motions)}
 
 
 # -- outputs -------------------------------------------------------------------------------------------------------
@@ -74,7 +94,7 @@ def _compute(study: Study, start: int, stop: int) -> Columns:
 
 def _outputs(study: Study, case: Case, motions: Trajectory) -> Columns:
     columns = {}
-    with np.errstate(all="ignore"):  # of motions that diverged
+    with np.errstate(all="ignore"):  # motions that diverged overflow
         for output in study.outputs:
             statistic, _, array = output.partition(".")
             for suffix, series in _series(case, motions, array):
@@ -85,7 +105,7 @@ def _outputs(study: Study, case: Case, motions: Trajectory) -> Columns:
 
 
 def _summary(statistic: str, series: np.ndarray) -> np.ndarray:
-    """(rows, times) -> (rows,)"""
+    """Return a statistic (rows,) of a series (rows, times)."""
     if statistic == "final":
         return series[:, -1].copy()
     if statistic == "peak":
@@ -94,16 +114,16 @@ def _summary(statistic: str, series: np.ndarray) -> np.ndarray:
 
 
 def _series(case: Case, motions: Trajectory, array: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Suffix of the column and (rows, times), for each entry of an array."""
+    """Yield the suffix of the column and the series (rows, times) of each entry of an array."""
     if array == "energy":
         yield "", motions.energy
     elif array == "error":
         reference = case.reference
         if reference is None:
             return
-        wanted = reference.sample(motions.t).q
+        desired = reference.sample(motions.t).q
         for k, name in enumerate(case.robot.motor_names):
-            yield f".{name}", motions.q[..., motions.entries["q"].index(name)] - wanted[:, k]
+            yield f".{name}", motions.q[..., motions.entries["q"].index(name)] - desired[:, k]
     elif array not in motions.entries:
         yield "", motions[array]
     else:
@@ -112,7 +132,7 @@ def _series(case: Case, motions: Trajectory, array: str) -> Iterator[tuple[str, 
 
 
 def columns_of(study: Study) -> dict[str, Any]:
-    """All columns of the study's tables and their types: those of every case, in order."""
+    """Return the columns of the tables of a study, those of every case in order, and their types."""
     columns: dict[str, Any] = {"row": int, "sample": int, "seed": int, "linkwork": str}
     columns |= {"case": int, "robot": str, "controller": str}
     for case in study.cases:

@@ -1,7 +1,7 @@
-"""Numbers of a study's rows: drawn at random or taken from a grid, each row's from its own place in a stream.
+"""Values of the rows of a study: random numbers and points of a grid.
 
-A random number depends on the seed, the name of the variable and the number of the sample alone (the counter of a
-Philox generator), so it is the same in whatever order and wherever the rows are computed.
+A random number depends only on the seed, the name of the variable and the number of the sample (the counter of a Philox
+generator). So it is the same wherever and in whatever order the rows are computed.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from dataclasses import dataclass
 import numpy as np
 
 RANDOM = ("uniform", "normal", "log_uniform", "choice")
-OPERATIONS = ("times", "plus")  # of a value that the robot has anyway
-_WORDS = 4  # of 64 bits that Philox makes per count
+OPERATIONS = ("times", "plus")  # on the value that the robot has
+_WORDS = 4  # words of 64 bits that Philox generates per count
 
 
 @dataclass(frozen=True)
 class Variable:
-    """``kind`` is "grid", or one of RANDOM: uniform and log_uniform between two values, normal with a mean and a
-    standard deviation, or a choice among values. ``name`` is its column, and tells its stream."""
+    """A value that varies between rows. ``name`` is its column, and selects its stream of random numbers.
+
+    ``kind`` is "grid", or one of RANDOM: uniform and log_uniform between two values, normal with a mean and a standard
+    deviation, or a choice among values.
+    """
 
     name: str
     kind: str
     values: tuple[float, ...]
 
     def draw(self, seed: int, samples: np.ndarray) -> np.ndarray:
-        """The random numbers of samples by their numbers."""
+        """Return the random values of samples, given by their numbers."""
         first, second = _uniform(seed, self.name, samples)
         if self.kind == "choice":
             return np.array(self.values)[(first * len(self.values)).astype(int)]
@@ -41,7 +44,7 @@ class Variable:
 
 
 def _uniform(seed: int, name: str, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two numbers from 0 up to, but without, 1 for each sample."""
+    """Return two numbers from 0 to 1 (excluded) for each sample."""
     if not len(samples):
         return np.zeros(0), np.zeros(0)
     low, high = int(samples.min()), int(samples.max())
@@ -53,7 +56,7 @@ def _uniform(seed: int, name: str, samples: np.ndarray) -> tuple[np.ndarray, np.
 
 @dataclass(frozen=True)
 class Change:
-    """Some entries of a vector that a variable sets, or changes by an operation."""
+    """Entries of a vector that a variable sets, or changes by an operation."""
 
     entries: tuple[int, ...]
     variable: Variable
@@ -62,14 +65,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Vector:
-    """Numbers by name; those that no change sets are the same in all rows."""
+    """Numbers by name, and the entries that vary between rows."""
 
     names: tuple[str, ...]
     base: tuple[float, ...]
     changes: tuple[Change, ...] = ()
 
     def rows(self, values: dict[str, np.ndarray], count: int) -> np.ndarray:
-        """(count, entries), from the values of the variables by name."""
+        """Return the vectors of all rows (count, entries) from the values of the variables by name."""
         result = np.tile(np.array(self.base, float), (count, 1))
         for change in self.changes:
             value, entries = values[change.variable.name][:, None], list(change.entries)
@@ -84,8 +87,10 @@ class Vector:
 
 @dataclass(frozen=True)
 class Plan:
-    """The rows of one case: every point of the grid, ``samples`` times. All points see the same random samples, so
-    that what differs between them comes from the grid."""
+    """The rows of one case: every point of the grid, ``samples`` times.
+
+    All points have the same random samples, so that differences between them come from the grid.
+    """
 
     variables: tuple[Variable, ...]
     samples: int
@@ -103,7 +108,7 @@ class Plan:
         return np.arange(start, stop) % self.samples
 
     def values(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        """Of rows start to stop, by the name of the variable. The last axis of the grid changes fastest."""
+        """Return the values of rows start to stop, by variable. The last axis of the grid changes fastest."""
         point, samples = np.arange(start, stop) // self.samples, self.sample_numbers(start, stop)
         result = {}
         for axis in reversed(self.grid):
@@ -114,5 +119,5 @@ class Plan:
 
 
 def variables_of(vectors: Sequence[Vector]) -> tuple[Variable, ...]:
-    """All variables, in their order, each once."""
+    """Return all variables of the vectors in order, each once."""
     return tuple(dict.fromkeys(change.variable for vector in vectors for change in vector.changes))

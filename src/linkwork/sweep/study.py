@@ -1,4 +1,4 @@
-"""A study: which robots are simulated how, and what is kept of each motion."""
+"""A study: the robots, how they are simulated, and the outputs of each motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..robot import Robot
 from ..sim import Options
 from .sampling import Plan, Vector, variables_of
 
-ARRAYS = {  # what outputs are made of -> what a rollout records for it
+ARRAYS = {  # arrays of which outputs are statistics -> arrays that a rollout records for them
     **{name: (name,) for name in ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work", "momentum")},
     **{name: (name,) for name in ("center_of_mass", "loop_residual")},
     "energy": ("kinetic_energy", "potential_energy"),
@@ -29,7 +29,7 @@ DIVERGED = "diverged"
 
 @dataclass(frozen=True)
 class Controller:
-    """A law of ``linkwork.control``, and those of its gains that vary from row to row."""
+    """A control law of ``linkwork.control``, and those of its gains that vary between rows."""
 
     label: str
     law: Any
@@ -38,7 +38,7 @@ class Controller:
 
 @dataclass(frozen=True)
 class Case:
-    """One robot with one controller, or none: rows that run in the same compiled program."""
+    """One robot with at most one controller: rows that run in the same compiled program."""
 
     label: str
     robot: Robot
@@ -47,8 +47,8 @@ class Case:
     controller: Controller | None
     reference: Reference | None
     vary: Mapping[str, Vector]  # "mass", "viscous", "coulomb", "gravity", "payload"
-    payload: str  # the frame that carries it
-    commands: Vector  # of force laws
+    payload: str  # the frame that carries the payload
+    commands: Vector  # command inputs of force laws
     samples: int
     seed: int
 
@@ -60,7 +60,28 @@ class Case:
 
 @dataclass(frozen=True)
 class Study:
-    """``text`` is the file as it was read, ``robots`` tells robot files from their later versions."""
+    """A study as ``read_study`` returns it: cases, each a robot with a controller, and what to compute of them.
+
+    Args:
+        name: Name of the study.
+        text: Text of the file.
+        seed: Seed of the random numbers.
+        dt: Time step, s.
+        steps: Number of steps of each motion.
+        options: Options of the rollouts that are the same for all cases.
+        chunk: Largest number of rows in a table.
+        outputs: Names of the outputs, such as "final.q" and "peak.tau".
+        cases: One robot and controller each.
+        robots: Checksums of robot files by name, so that a study is not resumed with changed files.
+
+    Example:
+        >>> from pathlib import Path
+        >>> text = "{robot: planar2r, simulation: {dt: 0.01, duration: 0.1}, outputs: [final.q]}"
+        >>> _ = Path("study.yaml").write_text(text)
+        >>> study = linkwork.sweep.read_study("study.yaml")
+        >>> study.steps, study.outputs
+        (10, ('final.q',))
+    """
 
     name: str
     text: str
@@ -75,15 +96,20 @@ class Study:
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
-        """Where each case ends among the rows."""
+        """Row after the last one of each case."""
         return tuple(accumulate(case.plan.rows for case in self.cases))
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return self.ends[-1]
 
     def chunks(self) -> Iterator[tuple[int, int]]:
-        """First row and end of each chunk; none holds rows of two cases."""
+        """Yield the chunks; none has rows of two cases.
+
+        Yields:
+            First row, and row after the last one, of each chunk.
+        """
         start = 0
         for end in self.ends:
             while start < end:
@@ -92,34 +118,41 @@ class Study:
                 start = stop
 
     def case_of(self, row: int) -> tuple[int, int]:
-        """Which case a row belongs to, and the first row of that."""
+        """Return the case of a row.
+
+        Args:
+            row: Number of the row.
+
+        Returns:
+            The number of its case, and the first row of that case.
+        """
         case = next(k for k, end in enumerate(self.ends) if row < end)
         return case, self.ends[case - 1] if case else 0
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """What rollouts record for the outputs."""
+        """Names of the arrays that rollouts record for the outputs."""
         arrays = [name for output in self.outputs for name in ARRAYS[output.partition(".")[2]]]
         return tuple(dict.fromkeys(["q", "v", *arrays]))
 
 
-def started(model: Model) -> Coordinates:
-    """Of the joints whose positions a study gives: those that tell the others."""
-    told = model.coordinates.of_freedoms(model.mobility.configuration).joints
-    return Coordinates(tuple(joint for joint in model.coordinates.joints if joint.name in told))
+def initial_coordinates(model: Model) -> Coordinates:
+    """Return the coordinates of the joints whose initial positions a study gives; they determine the others."""
+    independent = model.coordinates.of_freedoms(model.mobility.configuration).joints
+    return Coordinates(tuple(joint for joint in model.coordinates.joints if joint.name in independent))
 
 
 def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Positions of all joints (rows, nq): loops closed, quaternions of length one."""
-    coordinates = started(robot.model)
+    """Return the positions of all joints (rows, nq), with closed loops and unit quaternions."""
+    coordinates = initial_coordinates(robot.model)
     if not all(q[:, at].any(axis=-1).all() for at in coordinates.quaternions):
-        raise LinkworkError("a quaternion of zeros is no orientation", where=f"robot {robot.name!r}, initial.q")
+        raise LinkworkError("a quaternion must not be zero", where=f"robot {robot.name!r}, initial.q")
     q = coordinates.normalised(q)
     if not robot.model.constrained:
         return q
     if robot.model.n_configuration == robot.nv:
         return robot.assemble(q).require()
-    whole = np.tile(np.array(robot.home), (len(q), 1))  # what rolls has a place, too, which is known in part
+    whole = np.tile(np.array(robot.home), (len(q), 1))  # wheels: some positions are given, the others are at home
     whole[:, robot.coordinates.places(coordinates.positions.joints)] = q
     known = robot.coordinates.whole(robot.model.mobility.configuration).positions.joints
     return robot.assemble(whole[:, robot.coordinates.places(known)], guess=whole).require()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.backend import Backend
-from ..errors import LinkworkError, UnknownNameError, UnsupportedError
+from ..errors import LinkworkError, UnknownNameError, UnsupportedError, missing_package
 from ..program import Op
 from ..quoting import printable
 from .listing import Exported, name_of, refuse_existing, title, wrapped, write_all
@@ -78,7 +78,7 @@ class Target:
             UnsupportedError: The optional dependency is not installed.
         """
         if self.requires and find_spec(self.requires) is None:
-            raise UnsupportedError(f"{self.requires} is not installed", where=f"target {self.name}", fix=self.install)
+            raise missing_package(self.requires, self.install, f"target {self.name}")
         place = getattr(self, ability)
         if not isinstance(place, str):
             return place

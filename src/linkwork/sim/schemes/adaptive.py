@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DivergedError, UnsupportedError, method_at_door
+from ...errors import DivergedError, UnsupportedError, import_optional, method_at_door
 from ...function import Function, Label
 from ...notes import Note
 from ...options import Options
@@ -33,14 +33,7 @@ def run_adaptive(setup: Setup, method: str, dt: float, steps: int, options: Opti
         )
     scheme, every, tolerance = INTEGRATORS[method].scheme, options.every, options.tolerance
     assert isinstance(scheme, Adaptive)  # so a method without a scheme of the time loop is made
-    try:
-        from scipy.integrate import solve_ivp
-    except ImportError as error:
-        raise UnsupportedError(
-            f"{method} needs SciPy",
-            where="simulate",
-            fix=f"pip install 'linkwork[scipy]', or {method_at_door('rk4')}",
-        ) from error
+    integrate = import_optional("scipy.integrate", "scipy", method, where="simulate", otherwise=method_at_door("rk4"))
     plant, model = setup.plant, setup.plant.model
     label = Label(model.name, "rates", plant.method.name)
     compiled = partial(Function, label=label, backend=options.backend)
@@ -81,7 +74,7 @@ def run_adaptive(setup: Setup, method: str, dt: float, steps: int, options: Opti
         asked, why = 0, ""
         with np.errstate(all="ignore"):
             try:
-                found = solve_ivp(slope, (t, end), x, args=(k,), **how)
+                found = integrate.solve_ivp(slope, (t, end), x, args=(k,), **how)
                 after, why = found.y[:, -1], "" if found.success else found.message
             except _StuckError as stuck:
                 after, why = x, f"it comes no farther than t = {stuck.args[0]:.6g} s by ever smaller steps"

@@ -15,7 +15,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-from ...errors import UnsupportedError
+from ...errors import import_optional
 
 Shape = tuple[int, ...]
 CODECS = {"bytes", "zstd", "blosc", "gzip", "crc32c"}  # of Zarr; there are others that unpickle
@@ -98,7 +98,7 @@ def open_zarr(path: Path) -> Any:
         wrong.append(f"shape {shape}, of which most is not there")
     if wrong:
         raise ValueError(f"{path.name} with {', '.join(wrong)}")
-    return _zarr().open_array(str(path), mode="r", zarr_format=3)
+    return import_optional("zarr", "zarr", "a Zarr folder").open_array(str(path), mode="r", zarr_format=3)
 
 
 def read_zarr(path: Path) -> np.ndarray:
@@ -108,14 +108,6 @@ def read_zarr(path: Path) -> np.ndarray:
     if 8 * math.prod(array.shape) > MEMORY + PACKED * stored:
         raise ValueError(f"{path.name} of shape {array.shape} in {stored} bytes")
     return array[:]
-
-
-def _zarr() -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise UnsupportedError("Zarr is not installed", fix="pip install 'linkwork[zarr]'") from error
-    return zarr
 
 
 def _short(path: Path) -> bytes:

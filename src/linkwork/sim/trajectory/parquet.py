@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError
+from ...errors import LinkworkError, UnsupportedError, import_optional
 from .array_files import MEMORY, PACKED, read_zip
 
 CHILD = Path(__file__).with_name("parquet_child.py")
@@ -68,11 +68,8 @@ def _asked(largest: int, data: bytes) -> tuple[bytes, str]:
 
 
 def load_pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UnsupportedError("pyarrow is not installed", fix="pip install 'linkwork[parquet]'") from None
+    pyarrow = import_optional("pyarrow", "parquet", "a Parquet file")
+    parquet = import_optional("pyarrow.parquet", "parquet", "a Parquet file")
     if int(pyarrow.__version__.partition(".")[0]) < 15:  # before 14.0.1 it unpickles what a file says
         got, fix = f"pyarrow {pyarrow.__version__}", "pip install -U 'linkwork[parquet]'"
         raise UnsupportedError("this pyarrow is too old to read files of others", got=got, fix=fix)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError, memory_reported, require_memory
+from ...errors import LinkworkError, import_optional, memory_reported, require_memory
 from .array_files import Shape, map_npy
 
 PIECE = 2**18  # numbers that go through memory at a time
@@ -106,12 +106,7 @@ class Zarr:
     """A Zarr group with one array per output, and the times."""
 
     def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
-        try:
-            import zarr
-        except ImportError as error:
-            raise UnsupportedError(
-                "Zarr is not installed", where=str(folder), fix="pip install 'linkwork[zarr]'"
-            ) from error
+        zarr = import_optional("zarr", "zarr", "a Zarr folder", where=str(folder))
         self.shapes = shapes
         self.size = sum(math.prod(shape) for shape in shapes.values())
         _make(folder)

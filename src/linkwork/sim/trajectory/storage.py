@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, UnsupportedError
+from ...errors import LinkworkError, UnsupportedError, import_optional
 from ...files import write_bytes, write_text
 from ...quoting import unprintable
 from .array_files import map_npy, open_zarr, read_zarr, read_zip, require_plain
@@ -249,19 +249,13 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def to_pandas(trajectory: Trajectory) -> DataFrame:
-    try:
-        import pandas
-    except ImportError:
-        raise UnsupportedError("pandas is not installed", fix="pip install 'linkwork[pandas]'") from None
+    pandas = import_optional("pandas", "pandas", "a DataFrame")
     return pandas.DataFrame(_columns(trajectory)).set_index(["sample", "t"] if trajectory.batch else "t")
 
 
 def to_xarray(trajectory: Trajectory) -> Dataset:
     """Arrays with the same entries share a dimension: "joint" those of q, others are called after the first array."""
-    try:
-        import xarray
-    except ImportError:
-        raise UnsupportedError("xarray is not installed", fix="pip install 'linkwork[xarray]'") from None
+    xarray = import_optional("xarray", "xarray", "a Dataset")
     count = len(trajectory.batch)
     samples = ["sample"] if count == 1 else [f"sample{k}" for k in range(count)]
     dimensions: dict[tuple[str, ...], str] = {}
