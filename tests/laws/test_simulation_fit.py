@@ -389,7 +389,7 @@ MISTAKES = {
     "no such output": ({"outputs": ["a"]}, UnknownNameError, "measured output 'a'"),
     "weights of others": ({"weight": {"v": 1.0}}, LinkworkError, "an output has no weight"),
     "another method": ({"method": "euler"}, UnknownNameError, "there is no method with steps of its own 'euler'"),
-    "a method that looks back": ({"method": "adams-bashforth-4"}, LinkworkError, "depends on the steps before it"),
+    "a method that looks back": ({"method": "adams-bashforth-4"}, LinkworkError, "depends on earlier steps"),
     "columns": ({"log": {"q": np.zeros((51, 3))}}, ShapeError, "the columns do not fit the robot"),
     "too long a step": ({"controller": PD(1e9, 1e3)}, LinkworkError, "leaves the numbers from where the search begins"),
 }  # fmt: skip

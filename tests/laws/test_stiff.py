@@ -201,7 +201,7 @@ def test_taken_where_the_modes_ask_for_it():
     assert wheel(viscous=0.1 * 5e3).simulate(**push).method == "rk4"
     motion = wheel(viscous=0.1 * 1e6).simulate(**push)
     assert (motion.method, motion.dt) == (METHOD, 1e-3)
-    assert any("taken instead: rosenbrock" in note for note in motion.notes)
+    assert any("used instead: rosenbrock" in note for note in motion.notes)
     swinging = wheel(stiffness=0.1 * 5e3**2, role="elastic").simulate([0.01], duration=0.1)
     assert swinging.method in ("rk4", "adams-bashforth-4") and swinging.drift["energy"] < 0.01 * swinging.energy[0]
     held = wheel(viscous=0.1 * 1e6).simulate(duration=0.1, torque=np.ones((100, 1)))  # which must not be parted

@@ -53,11 +53,11 @@ def test_fast_places_on_the_way():
     motion = robot.simulate(duration=1.0)
     exchanged = np.ptp(motion.potential_energy)
     assert motion.method == "rk4" and motion.drift["energy"] < 1e-5 * exchanged and not said(motion)
-    assert any("adams-bashforth-4, dt = 0.001 s" in note and "taken instead: rk4" in note for note in motion.notes)
+    assert any("adams-bashforth-4, dt = 0.001 s" in note and "used instead: rk4" in note for note in motion.notes)
     alone = robot.simulate(duration=1.0, outputs=("q",))  # judged alike, whatever is recorded
     assert np.array_equal(alone.q, motion.q) and alone.notes == motion.notes and {*alone.arrays} == {"t", "q"}
     pattern = (
-        r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): take dt = 0\.0006 s or less"
+        r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): use dt = 0\.0006 s or less"
     )
     with pytest.warns(SimulationWarning, match=pattern):
         robot.simulate(duration=1.0, dt=1e-3)
@@ -82,7 +82,7 @@ def test_notes_that_cast_no_doubt():
     motion = robot.simulate(torque=PD(0.01, 0.01), reference=way)
     (note,) = motion.notes
     assert (note.code, note.severity) == ("goal-missed", "note")
-    assert note.values == {"off": 10.0 - motion.q[-1, 0]} and note.message.endswith("; take larger kp and kd")
+    assert note.values == {"off": 10.0 - motion.q[-1, 0]} and note.message.endswith("; use larger kp and kd")
     assert not robot.simulate(duration=0.5, torque=PD(0.01, 0.01), reference=way).notes  # still on its way
     (note,) = robot.simulate(duration=0.01).notes
     assert note.code == "nothing-moves" and note.message == "nothing moves: give q0, v0 or torque"
@@ -123,7 +123,7 @@ def test_a_method_is_taken_that_bears_the_modes():
     motion = fast.simulate([0.01], duration=0.1)
     assert motion.method in ("adams-bashforth-4", "rk4") and motion.dt < 1e-3
     assert len(motion.t) == 101 and motion.t[1] == pytest.approx(1e-3)  # records as they were asked for
-    assert any("too long for adams-bashforth-4" in note and "taken instead" in note for note in motion.notes)
+    assert any("too long for adams-bashforth-4" in note and "used instead" in note for note in motion.notes)
     assert not said(motion) and motion.drift["energy"] < 1e-3 * motion.kinetic_energy.max()
 
 
@@ -137,7 +137,7 @@ def test_what_is_asked_for_is_kept():
     assert fast.simulate([0.01], duration=0.1, method="rk4").method == "rk4"
     with pytest.warns(SimulationWarning, match="energy balance"):  # which the step asked for cannot keep
         assert fast.simulate([0.01], duration=0.1, dt=1e-3).dt == 1e-3
-    with pytest.warns(SimulationWarning, match=r"too long for rk4.*; take method='rk4' with dt = 2e-05"):
+    with pytest.warns(SimulationWarning, match=r"too long for rk4.*; use method='rk4' with dt = 2e-05"):
         stiff(stiffness=5e6).rollout([0.01], [0.0], None, 1e-3, 10, method="rk4", diverged="keep")
 
 

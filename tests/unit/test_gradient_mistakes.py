@@ -39,7 +39,7 @@ def stopper(after):
 
 
 WEIGHTS = [
-    ({}, ShapeError, r"there is nothing to pull back\n  expected: weights of: q, v, a\n  fix: pullback\(q=dL_dq"),
+    ({}, ShapeError, r"weights are missing\n  expected: weights of: q, v, a\n  fix: pullback\(q=dL_dq"),
     ({"qd": np.ones(SHAPE)}, UnknownNameError, r"there is no recorded array 'qd'\n  expected: one of: a, q, v"),
     ({"tau": np.ones(SHAPE)}, UnknownNameError, "no recorded array 'tau'"),
     ({"t": np.ones(STEPS + 1)}, UnknownNameError, "no recorded array 't'"),

@@ -303,7 +303,7 @@ def test_controllers_follow_what_is_written(arm):
         expected = gains["kp"] * (goal - stepper.q) - 0.5 * stepper.v
         assert np.abs(stepper.outputs["tau"] - expected).max() < 1e-14
         assert np.abs(stepper.outputs["kinetic_energy"] - arm.kinetic_energy(q, v)).max() < 1e-13
-    with pytest.raises(UnsupportedError, match="a controller gives the torques"):
+    with pytest.raises(UnsupportedError, match="a controller computes the torques"):
         stepper.tau[:] = 0
 
 
@@ -388,7 +388,7 @@ def test_steps_that_are_too_long():
         ({"wrenches": {"nowhere": np.zeros(6)}}, "nowhere"),
         ({"vary": {"viscous": np.zeros((2, 2))}}, "viscous.*wrong shape"),
         ({"torque": PD(1, 1), "reference": Point([1, 2, 3], 0, 0)}, r"reference.q: wrong shape\n.*\n.*or \(3, 2\)"),
-        ({"reference": Point(0, 0, 0)}, "a reference is for a controller"),
+        ({"reference": Point(0, 0, 0)}, "a reference needs a controller"),
         ({"torque": PD(1, 1), "reference": [0, 0]}, "this is not a reference"),
     ],
 )  # fmt: skip
@@ -401,7 +401,7 @@ def test_refused_steppers(arm, options, words):
     ("act", "error", "words"),
     [
         (lambda s: s.reset([1, 2]), ShapeError, r"not a mask\n.*int\d+ \(2,\)\n.*bool \(3,\)\n.*mask\[numbers\]"),
-        (lambda s: s.reset(np.ones(4, bool)), ShapeError, "this is not a mask"),
+        (lambda s: s.reset(np.ones(4, bool)), ShapeError, "not a mask of the samples"),
         (lambda s: s.reset([True, False, True], np.zeros((4, 2))), ShapeError, r"q: wrong.*\n.*\n.*\(3, 2\) or"),
         (lambda s: s.reset(q=[np.inf, 0]), ShapeError, "finite"),
         (lambda s: s.reset(q={"elbow": 1.0}), UnknownNameError, "elbow"),
@@ -443,7 +443,7 @@ def test_quaternions_are_checked_at_reset():
     stepper = ROBOTS["floating"].stepper(2, DT)
     q = stepper.q[0].copy()
     q[3:7] *= 2
-    with pytest.raises(ShapeError, match="a quaternion is not of length one"):
+    with pytest.raises(ShapeError, match="a quaternion has not unit length"):
         stepper.reset(q=q)
 
 

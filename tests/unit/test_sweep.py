@@ -363,7 +363,7 @@ def test_diverged_rows_say_when(write):
         (", duration: 0.15", "", "do not make a reference"),
         ("goal: {shoulder: 0.5}", "goal: {shoulder: {uniform: [0, 1]}}", "the same in all rows"),
         ("reference:", "# reference:", "a controller needs a reference"),
-        ("controller:", "# controller:", "a reference is for a controller"),
+        ("controller:", "# controller:", "a reference needs a controller"),
         ("frame: tip", "frame: top", "did you mean 'tip'"),
         ("frame: tip, ", "", "key 'frame' is missing"),
         ("outputs: [final.q,", "outputs: [last.q,", "no output 'last.q'"),

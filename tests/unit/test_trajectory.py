@@ -207,7 +207,7 @@ def test_csv_is_plain(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.npz", b"hello", "no zip file"),
+        ("a.npz", b"hello", "not a zip file"),
         ("a.npz", b"PK\x03\x04rest", "not a trajectory"),
         ("a.csv", b"t,q\n0,1\n", "first line 't,q'"),
         ("a.csv", b"# {\n", "not a trajectory"),
@@ -335,7 +335,7 @@ def test_nothing_is_unpickled(copied, tmp_path):
     (tmp_path / "run" / "q.npy").write_bytes(pickle.dumps(Trap(trap)))
     refused(tmp_path / "run", "magic")
     (tmp_path / "run.npz").write_bytes(pickle.dumps(Trap(trap)))
-    refused(tmp_path / "run.npz", "no zip file")
+    refused(tmp_path / "run.npz", "not a zip file")
     assert not trap.exists()
 
 
@@ -391,10 +391,10 @@ def test_times_of_zarr_that_unpack_to_too_much(copied):
 def test_links_and_pipes_in_folders(copied, name):
     folder = copied(name)
     os.mkfifo(folder / "more")
-    refused(folder, "more is no file")
+    refused(folder, "more is not a file")
     (folder / "more").unlink()
     (folder / "more").symlink_to("/dev/zero")
-    refused(folder, "more is no file")
+    refused(folder, "more is not a file")
 
 
 def test_pipes_and_devices(tmp_path):
