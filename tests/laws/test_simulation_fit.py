@@ -384,7 +384,7 @@ MISTAKES = {
     "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "there is nothing to begin with"),
     "a payload nowhere": ({"unknowns": ["payload"]}, LinkworkError, "a payload is carried by a frame"),
     "no reference": ({"log": {"reference": None}}, LinkworkError, "a controller follows a reference"),
-    "no controller": ({"controller": 3.0}, LinkworkError, "this is not a controller"),
+    "no controller": ({"controller": 3.0}, LinkworkError, "not a controller"),
     "a short horizon": ({"horizon": 1e-3}, LinkworkError, "a segment has too few samples"),
     "no such output": ({"outputs": ["a"]}, UnknownNameError, "measured output 'a'"),
     "weights of others": ({"weight": {"v": 1.0}}, LinkworkError, "an output has no weight"),

@@ -90,16 +90,16 @@ BAD = [
     (LinkworkError, r"PD needs a reference", {"torque": PD(1, 1)}),
     (ShapeError, r"reference: this is not a reference\n  got: array(.|\n)*Sampled\(times, q\)",
      {"torque": PD(1, 1), "reference": np.zeros((STEPS, 2))}),
-    (LinkworkError, r"this is a class of controllers\n  fix: .*PD\(\.\.\.\)", {"torque": PD}),
+    (LinkworkError, r"the controller is a class\n  fix: .*PD\(\.\.\.\)", {"torque": PD}),
     (UnknownNameError, r"there is no frame 'hand'", {"wrenches": {"hand": np.zeros(6)}}),
     (ShapeError, r"wrench on 'tip': wrong shape\n  got: \(5,\)\n  expected: \(6,\)",
      {"wrenches": {"tip": np.zeros(5)}}),
     (ShapeError, r"wrench on 'tip': wrong shape\n  got: \(2,\)", {"wrenches": {"tip": lambda t: [t, 1.0]}}),
     (UnsupportedError, r"wrench on 'tip': this function of time cannot be traced",
      {"wrenches": {"tip": lambda t: 6 * [1.0 if t > 1 else 0.0]}}),
-    (UnsupportedError, r"wrench on 'tip': its result changes from call to call",
+    (UnsupportedError, r"wrench on 'tip': the result changes from call to call",
      {"wrenches": {"tip": lambda t: np.random.normal(size=6)}}),
-    (UnsupportedError, r"reference: its result changes from call to call",
+    (UnsupportedError, r"reference: the result changes from call to call",
      {"torque": PD(1, 1), "reference": lambda t: Point(np.random.normal(size=2), 0.0, 0.0)}),
     (UnsupportedError, r"reference: this function of time cannot be traced",
      {"torque": PD(1, 1), "reference": lambda t: Point(*3 * [[t > 1, 0.0]])}),
@@ -208,7 +208,7 @@ def test_soft_limits(stiffness, damping):
 
 
 def test_controllers_that_do_not_fit(arm):
-    with pytest.raises(ShapeError, match=r"kp has one entry per motor"):
+    with pytest.raises(ShapeError, match=r"kp needs one entry per motor"):
         roll(arm, torque=ComputedTorque([1.0, 1.0, 1.0], 1.0), reference=WAY)
     with pytest.raises(ShapeError, match=r"tau does not fit the robot"):
         roll(arm, torque=lambda t, q, v, reference: [0.0, 0.0, 0.0])

@@ -40,8 +40,7 @@ class ContactForces:
 
     Example:
         >>> disc = linkwork.load("rolling-disc")
-        >>> forces = disc.contact_forces(np.array(disc.home), np.zeros(disc.nv), np.zeros(len(disc.tau_names)))
-        >>> forces.normal.shape
+        >>> disc.contact_forces(disc.home, np.zeros(disc.nv), np.zeros(disc.nv)).normal.shape
         (1,)
     """
 

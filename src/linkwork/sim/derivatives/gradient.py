@@ -52,11 +52,12 @@ class Gradient:
         commands: dL of the commands.
 
     Example:
-        >>> run = robot.rollout(np.zeros(7), dt=1e-3, steps=5, torque=np.zeros(7), checkpoint_every=1)
+        >>> arm = linkwork.load("planar2r")
+        >>> run = arm.rollout(np.zeros(2), np.zeros(2), np.zeros(2), dt=1e-3, steps=5, checkpoint_every=1)
         >>> weights = np.zeros_like(run.q)
         >>> weights[-1, 0] = 1.0
         >>> run.pullback(q=weights).torque.shape
-        (7,)
+        (2,)
     """
 
     q0: np.ndarray

@@ -35,8 +35,8 @@ def checked_outputs(
         has_contacts: Whether contacts on the ground are simulated.
     """
     if clash := sorted(RESERVED.intersection(memory)):
-        got, fix = ", ".join(clash), "choose another name"
-        raise LinkworkError("a trajectory uses this name for something else", where="controller", got=got, fix=fix)
+        got, fix = ", ".join(clash), "choose another name: a trajectory uses this one"
+        raise LinkworkError("a memory cannot have this name", where="controller", got=got, fix=fix)
     absent = [*LOOP_OUTPUTS * (not model.constrained), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
     known += CONTACT_OUTPUTS if has_contacts else ()

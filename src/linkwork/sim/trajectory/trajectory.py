@@ -257,9 +257,10 @@ class Trajectory:
             ShapeError: Weights do not have the shape of their array.
 
         Example:
-            >>> run = robot.rollout(np.zeros((3, 7)), dt=1e-3, steps=5, checkpoint_every=1)
+            >>> arm = linkwork.load("planar2r")
+            >>> run = arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=5, checkpoint_every=1)
             >>> run.pullback(q=np.ones_like(run.q)).v0.shape
-            (3, 7)
+            (3, 2)
         """
         return self._tape("pullback").pullback(weights)
 
@@ -277,9 +278,10 @@ class Trajectory:
             UnsupportedError: The run kept no states; it needs ``rollout(..., checkpoint_every=1)``.
 
         Example:
-            >>> run = robot.rollout(np.zeros((3, 7)), dt=1e-3, steps=5, checkpoint_every=1)
+            >>> arm = linkwork.load("planar2r")
+            >>> run = arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=5, checkpoint_every=1)
             >>> run.linearised().A.shape
-            (3, 5, 14, 14)
+            (3, 5, 4, 4)
         """
         return self._tape("linearised").linearised()
 
