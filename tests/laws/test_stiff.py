@@ -30,7 +30,7 @@ def apart(one, other):
 # -- stiff robots --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:no limits act")
+@pytest.mark.filterwarnings("ignore:joint limits are off")
 @pytest.mark.parametrize(
     ("name", "dt", "within"),
     [("panda-elastic", 2e-3, 1e-5), ("flexible-arm", 4e-3, 1e-4), ("flexible-arm", 1e-3, 1e-6)],
@@ -208,7 +208,7 @@ def test_taken_where_the_modes_ask_for_it():
     assert held.method == METHOD and held.v[-1, 0] == pytest.approx(1 / (0.1 * 1e6), rel=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:no limits act")
+@pytest.mark.filterwarnings("ignore:joint limits are off")
 def test_the_elastic_panda_at_a_step_that_is_asked_for():
     motion = linkwork.load("panda-elastic").simulate(duration=1.0, dt=0.01)
     assert motion.method == METHOD

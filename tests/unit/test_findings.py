@@ -89,7 +89,7 @@ def test_notes_that_cast_no_doubt():
     assert not robot.simulate([0.0], [1.0], duration=0.01).notes
 
 
-@pytest.mark.filterwarnings("default:no limits act")
+@pytest.mark.filterwarnings("default:joint limits are off")
 def test_joints_beyond_limits_that_do_not_act():
     robot = pendulum(lower=-0.5, upper=0.5)
     with pytest.warns(
@@ -103,7 +103,7 @@ def test_joints_beyond_limits_that_do_not_act():
         robot.rollout([[0.0], [0.0]], [[5.0], [0.0]], None, 1e-3, 150)
 
 
-@pytest.mark.filterwarnings("default:no limits act")
+@pytest.mark.filterwarnings("default:joint limits are off")
 def test_limits_beside_samples_that_left_the_numbers():
     robot, cubic = pendulum(lower=-0.5, upper=0.5), lambda t, q, v, reference: v * v * v
     with pytest.warns(SimulationWarning, match=r"by up to 1\.5, from t = 0 s on \(sample 2; 1 of 3 samples\)"):
@@ -172,14 +172,14 @@ def test_torques_of_the_motors_alone():
 
 def test_notes_are_data_and_read_as_text():
     robot = pendulum(lower=-0.5, upper=0.5)
-    with pytest.warns(SimulationWarning, match="makes them act") as caught:
+    with pytest.warns(SimulationWarning, match="switches them on") as caught:
         motion = robot.simulate([0.0], [0.0], 1.0)
     (note,) = (note for note in motion.notes if note.code == "limits-left")
     assert note.severity == "warning" and note == f"warning: {note.message}" and note.message == str(caught[0].message)
     assert note.message == f"{note.text} {note.fix}" and note.fix.startswith("limits=linkwork.SoftLimits")
     assert note.values["beyond"] == pytest.approx(np.abs(motion.q).max() - 0.5, rel=1e-6)
     door = COMMAND_LINE.set(True)  # made in Python, shown on the command line
-    assert note.message == f"{note.text} --limits STIFFNESS makes them act"
+    assert note.message == f"{note.text} --limits STIFFNESS switches them on"
     COMMAND_LINE.reset(door)
     steps = robot.simulate([0.0], [0.0], 0.1, method="dormand-prince", tolerance=1e-6).notes[0]
     assert (steps.code, steps.severity) == ("adaptive-steps", "note")
@@ -205,7 +205,7 @@ def test_the_command_line_warns(tmp_path, run_linkwork):
     path = tmp_path / "robot.yaml"
     pendulum(lower=-0.5, upper=0.5).write(path)
     code, out, _ = run_linkwork("simulate", path)
-    assert code == 0 and "Warning: no limits act" in " ".join(out.split())
+    assert code == 0 and "Warning: joint limits are off" in " ".join(out.split())
     code, out, _ = run_linkwork("simulate", path, "--dt", 0.05, "--method", "semi-implicit-euler")
     assert code == 0 and "Warning: the energy balance is off by" in " ".join(out.split())
 

@@ -63,10 +63,9 @@ def with_value(joint: Joint, name: str, value: Scalar) -> Joint:
     kind, field = LAWS[name]
     if kind is Offset and not any(isinstance(law, Offset) for law in joint.friction):
         return replace(joint, friction=(*joint.friction, Offset(value)))
-    laws: Sequence[Any] = joint.friction
-    return replace(
-        joint, friction=tuple(replace(law, **{field: value}) if isinstance(law, kind) else law for law in laws)
-    )
+    laws: list[Any] = list(joint.friction)
+    laws = [replace(law, **{field: value}) if isinstance(law, kind) else law for law in laws]
+    return replace(joint, friction=tuple(laws))
 
 
 def value_of(joint: Joint, name: str) -> float:
