@@ -126,8 +126,9 @@ class _EventSimulation:
         label = Label(model.name, "contact", self.plant.method.name)
 
         def compiled(key: Any, program: Callable[[], Program]) -> Function:
-            make = lambda: Function(program(), label=label, backend=options.backend)  # noqa: E731
-            return self.plant.cached((key, options.backend), make)
+            return self.plant.cached(
+                (key, options.backend), lambda: Function(program(), label, backend=options.backend)
+            )
 
         self.recorded = tuple(name for name in setup.outputs if name not in CHANGED_BY_CONTACTS)
         self.terms = compiled("contact terms", lambda: self.plant.contact_terms)

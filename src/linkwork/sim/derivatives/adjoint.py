@@ -116,8 +116,11 @@ class Adjoint:
         With a unit weight it is a row of the step's Jacobian. ``step_jacobian`` has the rows with respect to state and
         tau, and is faster.
         """
-        step = lambda: optimised(vjp(transition(self.plant, self.scheme), ["s", *inputs], ["s"]))  # noqa: E731
-        return self.plant.cached(("step vjp", self.scheme, inputs), step)
+
+        def make() -> Program:
+            return optimised(vjp(transition(self.plant, self.scheme), ["s", *inputs], ["s"]))
+
+        return self.plant.cached(("step vjp", self.scheme, inputs), make)
 
     @cached_property
     def tangents(self) -> Mapping[str, Program]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -176,8 +176,8 @@ class Plant:
         """Return the program of a whole step; ``projection`` follows a step of a Rosenbrock method."""
         if isinstance(scheme, OwnStep):
             return self.step
-        make = lambda: self._trace("rosenbrock", lambda at: rosenbrock.next_state(self, at, scheme))  # noqa: E731
-        return self.cached(("step", scheme), make)
+        step = partial(rosenbrock.next_state, self, scheme=scheme)
+        return self.cached(("step", scheme), lambda: self._trace("rosenbrock", step))
 
     @cached_property
     def projection(self) -> Program | None:
