@@ -471,7 +471,7 @@ CHANGING = {
 def test_what_changes_from_call_to_call_is_not_frozen(what):
     held = {"rng": np.random.default_rng(0), "counter": count(), "memory": [], "random": random, "time": time}
     law = Law(written(CHANGING[what], **held), PANDA)
-    with pytest.raises(UnsupportedError, match=r"controller 'controller': its result changes(.|\n)*wrenches=\{frame"):
+    with pytest.raises(UnsupportedError, match=r"controller 'controller': the result changes(.|\n)*wrenches=\{frame"):
         trace("f", lambda t, q, v: {"tau": law(t, q, v)}, STATE)
 
 

@@ -41,7 +41,7 @@ LAWS = [
     ("-q, {'z': ['a', 'b']}", ZERO, ShapeError, r"entry 0: the rate of 'z' is not a number\n  got: 'a'"),
     ("-q, {'z': [0, np.nan]}", ZERO, LinkworkError, r"entry 1: the rate of 'z' is not finite\n  got: nan"),
     ("-q, {'z': np.where(q > 0, q, v)}", ZERO, UnsupportedError, "this controller cannot be traced\n  got: line 2"),
-    ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "its result changes(.|\n)*control.with_memory"),
+    ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "the result changes(.|\n)*control.with_memory"),
     ("q[:1], {'z': q}", ZERO, ShapeError, "tau does not fit the robot"),
     ("-q, {'z': q}", "none", ShapeError, r"controller 'controller', memory 'z': these are not real numbers"),
     ("-q, {'z': q}", [0.0, np.inf], LinkworkError, r"memory 'z': not finite"),

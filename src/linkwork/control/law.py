@@ -24,9 +24,9 @@ from .references import Point
 FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
 RESULTS = ("tau", "commands")  # names of what a controller may return
 TRACED = (
-    "it is called once with symbols, not numbers: use + - * / and integer powers, np.sin, np.cos, np.sqrt, and of "
-    "linkwork.control absolute, exp, log, tanh, atan2 and, instead of branches, sign, minimum, maximum, clip; or give "
-    "the torques as arrays over time"
+    "it is called once with symbols, not numbers: use + - * / and integer powers, np.sin, np.cos, np.sqrt, and "
+    "absolute, exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or "
+    "give the torques as arrays over time"
 )
 NOISE = (
     "compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: (steps, 6)}, "

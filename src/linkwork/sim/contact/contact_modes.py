@@ -148,9 +148,8 @@ class Ground:
         self, dynamics: ContactDynamics, mode: Mode, along: Collection[int] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a, and the forces on the contacts."""
-        return dynamics.solved(
-            mode, self.friction, dynamics.f, -dynamics.gamma_loops, -dynamics.gamma, along
-        )  # (1) (2) (3)
+        loops, contacts = -dynamics.gamma_loops, -dynamics.gamma
+        return dynamics.solved(mode, self.friction, dynamics.f, loops, contacts, along)  # (1) (2) (3)
 
     def directions(self, dynamics: ContactDynamics, mode: Mode) -> Mode:
         """Return a mode with sliding directions along the current velocities."""
@@ -158,12 +157,8 @@ class Ground:
 
     def directions_in_step(self, dynamics: ContactDynamics, mode: Mode) -> Mode:
         """Return the same within a step, without reversals: a contact stops before, and that ends the step."""
-        return {
-            i: d
-            if d is None or d @ dynamics.velocities[i, :2] < 0
-            else _direction(dynamics.velocities[i, :2], d, TURNS)
-            for i, d in mode.items()
-        }
+        turned, v = self.directions(dynamics, mode), dynamics.velocities
+        return {i: d if d is None or d @ v[i, :2] < 0 else turned[i] for i, d in mode.items()}
 
     def moving(self, dynamics: ContactDynamics) -> np.ndarray:
         """Return the contacts that move along the ground; without sliding, faster than suppressed bounces."""

@@ -69,7 +69,11 @@ def _opener(path: str, flags: int) -> int:
 
 
 def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes, Path], tuple[Any, dict[str, Any]]]]:
-    formats = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
+    formats = {
+        ".npz": (_to_npz, _from_npz),
+        ".csv": (lambda trajectory: csv_of(_about(trajectory), _columns(trajectory)), _from_csv),
+        ".parquet": (lambda trajectory: parquet_of(_about(trajectory), _columns(trajectory)), _from_parquet),
+    }
     if path.suffix not in formats:
         got, expected = path.suffix or "no suffix", ", ".join(formats)
         raise LinkworkError("the suffix is no format of trajectories", where=str(path), got=got, expected=expected)
@@ -198,10 +202,6 @@ def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _to_csv(trajectory: Trajectory) -> bytes:
-    return csv_of(_about(trajectory), _columns(trajectory))
-
-
 def csv_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
     """Return CSV text: a line of metadata, a line of names, and a row for each time."""
     text = io.StringIO()
@@ -225,10 +225,6 @@ def _from_csv(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"line {bad + 3} has {len(rows[bad])} columns, the header {len(header)}")
     table = np.array(rows, float).reshape(len(rows), len(header))
     return about, _from_columns(about, dict(zip(header, table.T, strict=True)))
-
-
-def _to_parquet(trajectory: Trajectory) -> bytes:
-    return parquet_of(_about(trajectory), _columns(trajectory))
 
 
 def parquet_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
