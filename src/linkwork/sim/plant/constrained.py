@@ -22,7 +22,7 @@ from ...constraints import (
 )
 from ...constraints.equations import place_sizes
 from ...constraints.projection import closer
-from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_friction_ahead
+from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_implicit_friction
 from ...model import Model
 from ...notes import Note
 from ...program import Port, Program, interpret, trace
@@ -89,7 +89,7 @@ class ConstrainedInstant(Instant):
     @cached_property
     def implicit_system(self) -> SaddlePoint:
         """``system`` with friction at the end of the step."""
-        return self._system(with_friction_ahead(self.model, self.tree[1], self.dt))
+        return self._system(with_implicit_friction(self.model, self.tree[1], self.dt))
 
     @cached_property
     def equations(self) -> LoopEquations:

@@ -12,13 +12,13 @@ from ...formulations import (
     Problem,
     body_velocities,
     body_wrenches,
-    find,
+    find_method,
     joint_forces,
     passive_forces,
     sizes,
-    whole_inertia,
-    whole_inverse,
-    with_friction_ahead,
+    total_inertia_matrix,
+    total_inverse_dynamics,
+    with_implicit_friction,
 )
 from ...model import Model, commanded
 from ...program import Program
@@ -144,18 +144,18 @@ class Instant:
         """
         del multipliers  # a tree has no constraints
         model, (q, v), tree_a = self.model, self.tree, self.model.expand_rates(a)
-        method = find("inverse_dynamics", "shared-axes", model)
+        method = find_method("inverse_dynamics", "shared-axes", model)
         prepared = Problem(model, method.quantity, method).prepared
-        required = whole_inverse(method.function, prepared, q, v, tree_a, self.body_forces)
+        required = total_inverse_dynamics(method.function, prepared, q, v, tree_a, self.body_forces)
         acting = joint_forces(model, q, v, self.tau)
         return [x - y for x, y in zip(model.collect(required), acting, strict=True)]
 
     @cached_property
     def balance_matrix(self) -> list[list[Scalar]]:
         """Jacobian of ``balance`` with respect to a and multipliers: the inertia matrix."""
-        method = find("inertia_matrix", "crba", self.model)
+        method = find_method("inertia_matrix", "crba", self.model)
         prepared = Problem(self.model, method.quantity, method).prepared
-        return self.model.collect_matrix(whole_inertia(method.function, prepared, self.tree[0]))
+        return self.model.collect_matrix(total_inertia_matrix(method.function, prepared, self.tree[0]))
 
     def prepared(self, model: Model) -> Model:
         """Return a variant of the robot as the plant's method of dynamics expects it."""
@@ -164,7 +164,7 @@ class Instant:
     @cached_property
     def next_state(self) -> dict[str, Any]:
         """State after a step of semi-implicit Euler."""
-        return self._advanced(self._accelerations_of(with_friction_ahead(self.model, self.tree[1], self.dt)))
+        return self._advanced(self._accelerations_of(with_implicit_friction(self.model, self.tree[1], self.dt)))
 
     def _advanced(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
