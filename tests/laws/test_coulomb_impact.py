@@ -6,7 +6,7 @@ from scipy.optimize import brentq, nnls
 
 import linkwork
 from linkwork.model import Description, Link, LinkInertia, foot_at
-from linkwork.sim.contact.contact_modes import Ground, ContactDynamics
+from linkwork.sim.contact.contact_modes import ContactDynamics, Ground
 from linkwork.sim.contact.coulomb_impact import coulomb_impulses
 from support.random_robots import inertia
 
@@ -69,7 +69,8 @@ def struck(W, u, mu, e=0.0) -> np.ndarray:
 
 def situation(M, v, J) -> ContactDynamics:
     n, feet = len(v), len(J)
-    return ContactDynamics(M, np.zeros(n), v, np.zeros((0, n)), np.zeros(0), J, np.zeros((feet, 3)), np.zeros((feet, 3)))
+    still = np.zeros((feet, 3))
+    return ContactDynamics(M, np.zeros(n), v, np.zeros((0, n)), np.zeros(0), J, still, still)
 
 
 def angle_between(a, b) -> float:

@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork import io
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement, foot_at
-from linkwork.sim.contact.contact_modes import Ground, ContactDynamics
+from linkwork.sim.contact.contact_modes import ContactDynamics, Ground
 
 
 @pytest.mark.parametrize("kind", ["events", "coulomb"])

@@ -95,7 +95,8 @@ def test_gains_and_memory(case):
 )
 def test_a_vector_that_may_mean_either_is_refused_for_every_length(law, gains, samples):
     q = np.zeros((samples, N))
-    said = rf"gains\['\w+'\]: the first axis may mean samples or entries.*\n  got: \(3,\)\n  expected: \({samples}, 1\).*\(1, n\)"
+    said = r"gains\['\w+'\]: the first axis may mean samples or entries.*\n  got: \(3,\)\n  expected: "
+    said += rf"\({samples}, 1\).*\(1, n\)"
     with pytest.raises(ShapeError, match=said):
         BARE.rollout(q, q, law, DT, N, gains=gains, reference=GOAL)
     with pytest.raises(ShapeError, match=said):

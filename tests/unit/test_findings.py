@@ -56,9 +56,7 @@ def test_fast_places_on_the_way():
     assert any("adams-bashforth-4, dt = 0.001 s" in note and "used instead: rk4" in note for note in motion.notes)
     alone = robot.simulate(duration=1.0, outputs=("q",))  # judged alike, whatever is recorded
     assert np.array_equal(alone.q, motion.q) and alone.notes == motion.notes and {*alone.arrays} == {"t", "q"}
-    pattern = (
-        r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): use dt = 0\.0006 s or less"
-    )
+    pattern = r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): use dt = 0\.0006 s or less"
     with pytest.warns(SimulationWarning, match=pattern):
         robot.simulate(duration=1.0, dt=1e-3)
     assert not said(robot.simulate(duration=0.9, dt=6e-4, method="adams-bashforth-4"))

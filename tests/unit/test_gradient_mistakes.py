@@ -12,7 +12,10 @@ module = importlib.import_module("linkwork.sim.schemes.fixed_steps")
 SAMPLES, STEPS = 3, 6
 SHAPE = (SAMPLES, STEPS + 1, 2)
 STATES = np.full((SAMPLES, 2), 0.1), np.full((SAMPLES, 2), 0.2)
-LOST = r"pullback: this trajectory has no states from which to differentiate\n  got: a run without checkpoints(.|\n)*checkpoint_every=1"
+LOST = (
+    r"pullback: this trajectory has no states from which to differentiate\n"
+    r"  got: a run without checkpoints(.|\n)*checkpoint_every=1"
+)
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def made(result="-q, {'z': q}", parameters="t, q, v, reference, memory", **memor
 
 
 LAWS = [
-    ("-q", ZERO, ShapeError, r"a controller with a memory returns tau and rates\n  got: ndarray\n  fix: .* tau, \{'z': "),
+    ("-q", ZERO, ShapeError, r"controller with a memory returns tau and rates\n  got: ndarray\n  fix: .* tau, \{'z': "),
     ("-q, 0 * q", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of ndarray, ndarray"),
     ("()", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of nothing"),
     ("-q, {}", ZERO, LinkworkError, r"'controller': rates of the memory are missing\n  got: none\n  fix: .*, \{'z'"),
@@ -58,8 +58,8 @@ def test_what_controllers_give(arm, result, initial, kind, words):
 NAMES = ("two words", "class", "_z", "q", "t", "work", "energy", "memory", "notes", "batch", "save", "momentum")
 MARKS = [
     (made(z=ZERO, y=ZERO), r"rates of the memory are missing\n  got: z\n  fix: return tau, \{'y'"),
-    (made(), r"the controller has wrong parameters\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; or "
-             r"controller\(t, q, v, reference, memory\) -> tau, \{name: rates\}, marked by @linkwork.control.with_"),
+    (made(), r"the controller has wrong parameters\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; "
+             r"or controller\(t, q, v, reference, memory\) -> tau, \{name: rates\}, marked by @linkwork.control.with_"),
     (made(parameters="t, q, v, reference", z=ZERO), r"wrong parameters\n  got: .*, with a memory of z"),
     (partial(filtered, cutoff=3.0), "wrong parameters(.|\n)*with_memory"),
     *((made(**{name: 0.0}), rf"a memory cannot have this name\n  got: '?{name}'?\n") for name in NAMES),
