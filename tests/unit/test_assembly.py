@@ -240,7 +240,7 @@ def test_bad_input(bar):
         bar.assemble([1.0, 2.0], known=["crank", "rocker"])
     with pytest.raises(UnknownNameError, match="did you mean 'crank'"):
         bar.assemble([1.0], known=["cranck"])
-    with pytest.raises(UnsupportedError, match=r"no loops\n  fix: use q as it is"):
+    with pytest.raises(UnsupportedError, match=r"no loops\n  fix: q has no dependent"):
         linkwork.load("panda").assemble(np.zeros(7))
 
 
