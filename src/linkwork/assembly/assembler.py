@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import LoopEquations, determines
+from ..constraints import ConstraintEquations, determines
 from ..constraints.equations import in_loops
 from ..constraints.independent_rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
 from ..constraints.legs import LegSolver
@@ -103,7 +103,7 @@ class Assembler:
                 fix="q has no dependent positions: use it without assembling",
             )
         self.model = model
-        self.known = configuration = model.mobility.located
+        self.known = configuration = model.mobility.configuration
         if known is not None:
             self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
         if len(self.known) != len(configuration) or not determines(model, self.known):
@@ -147,13 +147,13 @@ class Assembler:
         Redundant equations with rounded parameters have no exact solution, and leave a residual at home as well. Large
         lengths add rounding errors.
         """
-        equations = LoopEquations.closing(self.model, self.model.home)
+        equations = ConstraintEquations.closing(self.model, self.model.home)
         return max(1e-12, SLACK * float(np.linalg.norm(equations.residual)), ROUNDINGS * lengths(equations)[1])
 
     @cached_property
     def _rounding(self) -> float:
         """Effect of rounding errors of positions on the residual, per unit of position."""
-        slopes = LoopEquations.closing(self.model, self.model.home).J
+        slopes = ConstraintEquations.closing(self.model, self.model.home).J
         return BITS * float(np.finfo(float).eps * np.abs(slopes).max(initial=1.0))
 
     @cached_property
@@ -184,7 +184,7 @@ class Assembler:
 
         Wheels and gears do not: they may turn by any angle in one stride.
         """
-        model, n = self.model, self.model.n_leading
+        model, n = self.model, self.model.coordinates.nv
         somewhere = model.moved(model.home, np.random.default_rng(0).normal(size=n).tolist())
         J = closing_jacobian(model, np.array(somewhere))
         ahead = [closing_jacobian(model, np.array(model.moved(somewhere, unit))) for unit in np.eye(n).tolist()]

@@ -35,8 +35,8 @@ def equations(
         str, typer.Option(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.", autocompletion=among(FORMATS))
     ] = "text",
     numbers: Annotated[bool, typer.Option("--numbers", help="Put the numbers in place of the constants.")] = False,
-    written_out: Annotated[
-        bool, typer.Option("--written-out", help="No intermediate results but sines and cosines; for small robots.")
+    expand: Annotated[
+        bool, typer.Option("--expand", help="No intermediate results but sines and cosines; for small robots.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead.")
@@ -46,7 +46,7 @@ def equations(
     """Print the equations of a quantity of this very robot, step by step, in the letters of the papers.
 
     \b
-    linkwork equations planar2r --quantity inertia_matrix --written-out
+    linkwork equations planar2r --quantity inertia_matrix --expand
     linkwork equations rx90 --method khalil --format latex --output rx90.tex
     """
     if format not in FORMATS:
@@ -59,7 +59,7 @@ def equations(
     kept = not numbers
     with progress("tracing"):
         model = symbolic(
-            robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, written_out=written_out,
+            robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, expand=expand,
             geometry=kept, inertias=kept, friction=kept, gravity=kept,
         )  # fmt: skip
         text = write(model)

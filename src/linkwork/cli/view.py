@@ -36,8 +36,9 @@ def view(
     with progress("loading, compiling and drawing"):
         robot = source.load()
         trajectories = {str(path): Trajectory.load(path) for path in trajectory or ()}
-        page = show(robot, trajectories, visuals=source.name, outside=source.options["outside"], host=host, port=port)
-    say(f"{robot.name} is shown here, to those who have this address, until Ctrl-C:")
+        allow = source.options["outside"]
+        page = show(robot, trajectories, visuals=source.name, allow_external_files=allow, host=host, port=port)
+    say(f"serving {robot.name} (Ctrl-C to stop) at")
     print(page.url, flush=True)  # in one piece, however narrow the terminal
     if not no_open:
         webbrowser.open(page.url)

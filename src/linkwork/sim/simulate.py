@@ -105,7 +105,7 @@ def all_outputs(model: Model, has_contacts: bool) -> tuple[str, ...]:
         *["loop_residual"] * model.constrained,
         *["commands"] * bool(model.commands.size),
         *(CONTACT_OUTPUTS if has_contacts else ()),
-        *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),
+        *(("loop_rates", "constraint_forces") if model.n_configuration > model.nv else ()),
     )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def _program(plant: Plant, scheme: SingleStep) -> Program:
     memory = [port for port in state if port.name.startswith(MEMORY)]
     standing = [port for port in state if port.name == "stand"]
     ports = [state[0], Port("v", (model.nv,)), *memory, *standing, *dual_plant.ports[len(state) :]]
-    before = model.n_located + model.nv
+    before = model.n_configuration + model.nv
     n = before + sum(port.size for port in memory)
 
     def run(*values: Any) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ def _program(plant: Plant, scheme: SingleStep) -> Program:
         x += [*[0] * (dual_plant.state_size - len(x) - len(stand)), *stand]
         after = split(_next_state(dual_plant, scheme, inputs, x, u), state)
         shift, mobility = _shift(model, after["q"]), model.mobility
-        independent = [*(shift[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]
+        independent = [*(shift[k] for k in mobility.configuration), *(after["v"][k] for k in mobility.independent)]
         more = [x for port in memory for x in after[port.name]]
         rows = [[slope_of(x, k) for k in range(n + len(u))] for x in (*independent, *more)]
         return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}

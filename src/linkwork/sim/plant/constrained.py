@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...constraints import (
-    LoopEquations,
+    ConstraintEquations,
     RedundantSaddle,
     RegularSaddle,
     SaddlePoint,
@@ -92,9 +92,9 @@ class ConstrainedInstant(Instant):
         return self._system(with_implicit_friction(self.model, self.tree[1], self.dt))
 
     @cached_property
-    def equations(self) -> LoopEquations:
+    def equations(self) -> ConstraintEquations:
         """Independent constraint equations."""
-        return LoopEquations.independent(self.model, self.tree[0])
+        return ConstraintEquations.independent(self.model, self.tree[0])
 
     @cached_property
     def net(self) -> list[Scalar]:
@@ -167,7 +167,7 @@ class ConstrainedInstant(Instant):
     def output(self, name: str) -> Any:
         functions = {"kinetic_energy": kinetic_energy, "momentum": momentum}
         if name == "loop_rates":
-            return LoopEquations(self.model, self.tree[0]).rates(self.rates)
+            return ConstraintEquations(self.model, self.tree[0]).rates(self.rates)
         if name == "constraint_forces":
             return forces_at_cuts(self.model, self.tree[0], self.multipliers)
         return functions[name](self.model, *self.tree) if name in functions else super().output(name)

@@ -73,7 +73,7 @@ class Plant:
     def state(self) -> list[Port]:
         """Parts of the state."""
         model = self.model
-        ports = [Port("q", (model.nq,)), Port("v", (model.n_leading,))]
+        ports = [Port("q", (model.nq,)), Port("v", (model.coordinates.nv,))]
         ports += [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
         if self.records_work:
             ports.append(Port("work", ()))

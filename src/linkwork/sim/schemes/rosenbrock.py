@@ -62,7 +62,7 @@ class Beginning:
 
     def __init__(self, plant: Plant, instant: Instant, s: Scalar):
         self.plant, self.instant, self.s = plant, instant, s
-        self.nq, self.nv = plant.model.nq, plant.model.n_leading
+        self.nq, self.nv = plant.model.nq, plant.model.coordinates.nv
         self.moving = self.nq + self.nv + sum(port.size for port in plant.state if port.name in instant.memory_rates)
         self.n = self.moving - self.nq
 
@@ -151,7 +151,7 @@ def _balance(plant: Plant) -> Program:
     """Program of r from the state and y, and then of the power, if work is recorded."""
     memory = [port for port in plant.state if port.name.startswith(MEMORY)]
     memory_rates = [Port(f"rate of {port.name}", port.shape) for port in memory]
-    rates = [Port("a", (plant.model.n_leading,)), *memory_rates]
+    rates = [Port("a", (plant.model.coordinates.nv,)), *memory_rates]
     if plant.model.constrained:
         rates.append(Port("held", (len(plant.model.mobility.rows),)))
 

@@ -64,7 +64,7 @@ def _states(setup: Setup) -> tuple[np.ndarray, ...]:
     """First state and, if it moves, the same at rest."""
     x, model = setup.x0[0], setup.plant.model
     rest = x.copy()
-    rest[model.nq : model.nq + model.n_leading] = 0.0
+    rest[model.nq : model.nq + model.coordinates.nv] = 0.0
     if not len(x):
         return ()
     return (x,) if np.array_equal(x, rest) else (x, rest)
