@@ -80,7 +80,7 @@ def main():
 
 def measure(quick: bool) -> dict[str, Any]:
     """Everything, as plain data."""
-    warnings.filterwarnings("ignore", "no limits act")  # the robots fall as far as they like
+    warnings.filterwarnings("ignore", "joint limits are off")  # the robots fall as far as they like
     rounds, budget, processes = (3, 0.005, 2) if quick else (15, 0.03, 7)
     began = perf_counter()
 

@@ -141,7 +141,7 @@ class Options(_Options):
         simulate="Default: all that the robot has; ``trajectory.drift`` sums up what should not have changed.",
         stepper="They are computed after each step, for ``stepper.outputs``.",
     )
-    limits: SoftLimits | None = option("``SoftLimits`` of the joints. Default: no limits act.")
+    limits: SoftLimits | None = option("``SoftLimits`` of the joints. Default: joint limits are off.")
     friction_width: float = option(
         "velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero.", 0.05
     )

@@ -69,7 +69,7 @@ class RobotFunctions(Workspace):
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: all that the robot has; ``trajectory.drift`` sums up what should not have
                 changed.
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
             dynamics: Method of forward dynamics. Default: 'auto'.
@@ -143,7 +143,7 @@ class RobotFunctions(Workspace):
                 fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: ('q', 'v').
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
             dynamics: Method of forward dynamics. Default: 'auto'.
@@ -224,7 +224,7 @@ class RobotFunctions(Workspace):
                 fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
             dynamics: Method of forward dynamics. Default: 'auto'.

@@ -136,7 +136,7 @@ def test_notes_name_options(run, tmp_path):
         "name: weak\njoints: [{name: hinge, link: arm}]\n"
         "links: [{link: arm, M: 1, central: [0.1, 0.1, 0.1]}]\ndrives: [{joint: hinge, effort: 2}]\n"
     )
-    assert "efforts of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
+    assert "effort limits of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
 
 
 def test_limits(run):
@@ -158,7 +158,7 @@ def test_limits(run):
         (("planar2r", "--commands", "1"), "--commands: this robot takes no commands"),
         (("quadrotor", "--goal", "base.z=1"), "--goal: this robot has no motors that a controller could use"),
         (("quadrotor-with-arm", "--goal", "base.z=1"), "expected: joints with motors: yaw, pitch, elbow"),
-        (("quadrotor", "--q", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its length"),
+        (("quadrotor", "--q", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its norm"),
         (("planar2r", "--duration", "1e9", "--dt", "1e-9"), "the records do not fit into memory"),
         (("planar2r", "--dt", "0"), "dt: out of range"),
         (("planar2r", "--dt", "nan"), "dt: out of range"),

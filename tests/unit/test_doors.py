@@ -23,7 +23,7 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
     [
         (("eval", "panda", "nosuch"), "there is no quantity 'nosuch'"),
         (("cite", "nosuch"), "one of 4"),
-        (("simulate", "panda", *FALLING), "--limits STIFFNESS makes them act"),
+        (("simulate", "panda", *FALLING), "--limits STIFFNESS switches them on"),
         (("simulate", "planar2r", "--duration", "0.0015"), "fix: --duration 0.002, or --dt 0.00075"),
         (("simulate", "planar2r", "--limits", "-1"), "--limits: out of range"),
         (("simulate", "planar2r", "--kp", "-1", "--goal", "0,0"), "--kp: out of range"),
