@@ -1,7 +1,10 @@
 """Public names of earlier versions: using one raises an error that gives the new name. Entries go after one release."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from functools import wraps
+from typing import Any, NoReturn, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
     "linkwork": {"about": "linkwork.inspection", "LettersWarning": "linkwork.SymbolsWarning"},
@@ -10,6 +13,17 @@ RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name ->
         "grip": "robot.contact_forces(...)",
         "foot_loads": "robot.contact_forces(...)",
     },
+}
+OPTIONS: dict[str, dict[str, str]] = {  # command, or "" for all of them -> old option -> what replaces it
+    "": {"--values": "--with-parameters", "--outside": "--allow-external-files", "--force": "--overwrite"},
+    "bench": {"--peers": "--pinocchio"},
+    "equations": {"--written-out": "--expand"},
+    "excite": {"--frame": "--frames"},
+    "export": {"--by": "--wrt"},
+    "identify": {"--standstill": "--keep-standstill"},
+    "report": {"--out": "--output"},
+    "simulate": {"--q": "--q0", "--v": "--v0", "--tau": "--torque"},
+    "view": {"--trajectory": "--trajectories"},
 }
 
 
@@ -28,3 +42,19 @@ def refusing(owner: str) -> Callable[..., Any]:
         refuse(owner, name)
 
     return __getattr__
+
+
+def renamed_arguments(**new_names: str) -> Callable[[Function], Function]:
+    """Return a decorator for a function that refuses the old names of its keyword arguments (old=new)."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def checked(*arguments: Any, **options: Any) -> Any:
+            for old in new_names.keys() & options.keys():
+                new = new_names[old]
+                raise TypeError(f"{function.__name__}() has no argument {old!r}; it was renamed: use {new!r}")
+            return function(*arguments, **options)
+
+        return checked  # type: ignore[return-value]
+
+    return decorate

@@ -42,43 +42,56 @@ class RobotFunctions(Workspace):
         loops come close to a singular position.
 
         Args:
-            q0: Positions (nq,) at the start. Default: home, or zero.
-            v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
-            duration: Of the motion, in s.
+            q0: Initial positions (nq,). Default: home, or zero.
+            v0: Initial velocities (nv,), or those of all joints. Default: zero.
+            duration: Duration of the motion in s.
             dt: Time step in s. Default: see ``method``.
             torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}.
-            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name.
-            memory: Where the controller's own states begin, by name; they are recorded by their names.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. "events": they touch down, bounce and lift off by
-                themselves but never slide, see ``trajectory.events``; "coulomb": they slide, too.
+                held where it is when its contact begins. Default: none. "events": they touch down, bounce and lift off
+                but never slide, see ``trajectory.events``; "coulomb": they also slide.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). With SciPy also "dormand-prince" and "implicit", which choose their own
-                steps. Default: where ``method`` or ``dt`` is not given, adams-bashforth-4 with 1 ms, or what is stable
-                for the robot's fastest modes; notes name it.
+                steps. Default: without ``method`` or ``dt``, adams-bashforth-4 with 1 ms, or what is stable for the
+                robot's fastest modes; a note names it.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: all that the robot has; ``trajectory.drift`` sums up what should not have
-                changed.
+                all of these. Default: all that the robot has; ``trajectory.drift`` sums up changes of conserved
+                quantities.
             limits: ``SoftLimits`` of the joints. Default: no limits act.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            tolerance: Of methods that choose their own steps. Default: 1e-09.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
-                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
-                step serve as they are, and cannot be written to then. For methods with a fixed step.
-            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            tolerance: Error tolerance of integrators with a variable step. Default: 1e-09.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            checkpoint_every: Keep the state at every n-th step as a checkpoint, so that ``Trajectory.pullback`` gives
+                gradients of any output; steps between checkpoints are computed again. 1 is the fastest: the records of
+                q and v serve as checkpoints, and become read-only. For methods with a fixed step. Default: no
+                gradients.
+            progress: True, False, or a function of (done, total) steps. Default: shown in a terminal, for long runs.
+
+        Returns:
+            A Trajectory with an array (times, ...) for each output, and notes.
+
+        Raises:
+            DivergedError: The motion diverged: a value is NaN or infinite.
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> trajectory = robot.simulate(duration=0.01)
+            >>> trajectory.q.shape
+            (11, 7)
         """
 
     def rollout(
@@ -110,55 +123,66 @@ class RobotFunctions(Workspace):
         progress: bool | Callable[[int, int], Any] | None = None,
         diverged: str = 'raise',
     ) -> Trajectory:
-        """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
+        """Simulate a batch of motions with a compiled time loop.
 
-        Ctrl-C ends a run early and keeps what is done.
+        Ctrl-C ends a run early and keeps the steps that are done.
 
         Args:
-            q0: Positions (samples, nq) or (nq,) at the start.
-            v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
+            q0: Initial positions (samples, nq) or (nq,).
+            v0: Initial velocities (samples, nv) or (nv,), or those of all joints.
             torque: As in ``simulate``; arrays may have an axis of samples first.
             dt: Time step in s.
             steps: Number of time steps.
-            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first.
-            memory: Where the controller's own states begin, by name; they are recorded by their names. Arrays may have
-                an axis of samples first.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+                Arrays may have an axis of samples first.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
                 stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers know nothing of these.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Arrays may
+                Controllers keep the robot's own parameters.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Arrays may
                 have an axis of samples first.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added. Arrays may have an
                 axis of samples first.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. Arrays may have an axis of samples first.
+                held where it is when its contact begins. Default: none. Arrays may have an axis of samples first.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: ('q', 'v').
             limits: ``SoftLimits`` of the joints. Default: no limits act.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
-                something. Default: 1.
-            to: A new folder to stream records into, as .npy files or, if its name ends in .zarr, as a Zarr group, so
-                that memory holds little.
-            out: A trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew, notes
-                included, and returned; after an error it has what was recorded until then.
-            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
-                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
-                step serve as they are, and cannot be written to then. For methods with a fixed step.
-            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
+            to: A new folder to stream records into, to save memory: .npy files or, if its name ends in .zarr, a Zarr
+                group. Default: records stay in memory.
+            out: A trajectory of an earlier rollout with the same outputs, samples and times: it is filled again, notes
+                included, and returned. After an error it has the records up to it. Default: a new trajectory.
+            checkpoint_every: Keep the state at every n-th step as a checkpoint, so that ``Trajectory.pullback`` gives
+                gradients of any output; steps between checkpoints are computed again. 1 is the fastest: the records of
+                q and v serve as checkpoints, and become read-only. For methods with a fixed step. Default: no
+                gradients.
+            progress: True, False, or a function of (done, total) steps. Default: shown in a terminal, for long runs.
             diverged: "raise" a DivergedError, or "keep" diverged samples (NaN or infinite). Default: 'raise'.
+
+        Returns:
+            A Trajectory with an array (samples, times, ...) for each output.
+
+        Raises:
+            DivergedError: A sample diverged and ``diverged`` is "raise".
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> robot.rollout(np.zeros((100, 7)), np.zeros((100, 7)), steps=10).q.shape
+            (100, 11, 7)
         """
 
     def stepper(
@@ -185,52 +209,63 @@ class RobotFunctions(Workspace):
         backend: str = 'native',
         threads: int | str = 1,
     ) -> Stepper:
-        """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
+        """Return a Stepper: a batch of motions, one step at a time, for learning and for hardware in the loop.
 
-        A step is one native call and gives the bits of ``rollout``.
+        A step is one native call and gives the same bits as ``rollout``.
 
         Args:
             samples: Number of motions.
             dt: Time step in s.
-            substeps: Time steps in a step.
-            q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
-            v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
+            substeps: Number of time steps in each call of ``step``.
+            q0: Positions (nq,) or (samples, nq) at the start and after a reset. Default: home, or zero.
+            v0: Velocities (nv,) or (samples, nv) at the start and after a reset. Default: zero.
             torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
-                with the robot, and may return {"tau": ..., "commands": ...}. Numbers are what ``stepper.tau`` begins
-                with; default: zero.
-            reference: What the controller follows, a function t -> Point or a Point of numbers. Numbers are what
-                ``stepper.reference`` begins with.
+                with the robot, and may return {"tau": ..., "commands": ...}. Numbers are the initial ``stepper.tau``.
+                Default: zero.
+            reference: Reference of the controller, a function t -> Point or a constant Point. Numbers are the initial
+                ``stepper.reference``.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first; ``stepper.gains`` may be
                 changed between steps.
-            memory: Where the controller's own states begin, by name; they are recorded by their names. Reset samples
-                begin there, too; ``stepper.memory`` has the states.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+                Samples that are reset start from them, too; ``stepper.memory`` has the states.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
                 stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers know nothing of these. ``stepper.vary`` may be changed between steps.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
-                or (samples, 6), are what ``stepper.wrenches[frame]`` begins with.
+                Controllers keep the robot's own parameters. ``stepper.vary`` may be changed between steps.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
+                or (samples, 6), are the initial ``stepper.wrenches[frame]``.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
-                name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are what
-                ``stepper.commands`` begins with.
+                name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are the
+                initial ``stepper.commands``.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. Numbers, (contacts,) or (samples, contacts), are what
-                ``stepper.contacts`` begins with.
+                held where it is when its contact begins. Default: none. Numbers, (contacts,) or (samples, contacts),
+                are the initial ``stepper.contacts``.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
             limits: ``SoftLimits`` of the joints. Default: no limits act.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
-                something. Default: 1.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
+
+        Returns:
+            A Stepper with the states of all samples.
+
+        Raises:
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> stepper = robot.stepper(samples=100)
+            >>> stepper.step()
+            >>> stepper.q.shape
+            (100, 7)
         """
 
     def identify(
@@ -252,30 +287,45 @@ class RobotFunctions(Workspace):
         simulation: Mapping[str, Any] | None = None,
         progress: Any = None,
     ) -> Fit:
-        """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
+        """Identify dynamic parameters from recordings of a motion.
 
         Args:
             logs: A ``linkwork.identify.Log``, or several.
-            method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
-                "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
-                motion, or from what ``controller`` makes of it), "simulation" (output error).
-            friction: Friction laws to identify. They replace those of the file, which are taken as known if there are
-                none here. By name or as objects, for all driven joints and motors or as {joint: laws}. Default:
-                ('coulomb', 'viscous', 'offset').
-            inertias: Find the inertial parameters; if False, they are known, with the robot's values. Default: True.
-            rotors: Find the rotor inertias; if False, they are known, with the robot's values. Default: True.
-            springs: Find the stiffnesses of springs; otherwise they are known. Default: False.
-            width: Velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: chosen on held-out
+            method: "consistent" (all bodies physically consistent, near the prior where the data leave a choice), least
+                squares "ols", "wls" (each joint weighted by its residual), "irls" (robust), "iv" (instrumental variables
+                from the commanded motion, or from the closed loop with ``controller``), "simulation" (output error).
+            friction: Friction laws to identify. They replace those of the file; without any, the file's friction is
+                kept. By name or as objects, for all driven joints and motors or as {joint: laws}. Default: ('coulomb',
+                'viscous', 'offset').
+            inertias: Identify the inertial parameters; False: keep the robot's values. Default: True.
+            rotors: Identify the rotor inertias; False: keep the robot's values. Default: True.
+            springs: Identify the stiffnesses of springs; otherwise they keep the robot's values. Default: False.
+            width: Velocity in rad/s (m/s) below which friction goes smoothly through zero. Default: chosen on held-out
                 data.
-            payload: A frame; only a body fixed there is to be found.
-            prior: A variant of the robot that is thought to be near. Default: this robot.
+            payload: A frame; identify only a body fixed to it. Default: the whole robot.
+            prior: A robot with parameters near the true ones. Default: this robot.
             gamma: Weight of the prior. Default: chosen on held-out data.
-            held_out: Recordings to choose and judge on. Default: spans of the recordings in turn.
-            controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation".
-            gains: Gains of the controller, by name.
+            held_out: Recordings for validation. Default: cross-validation over spans of the recordings.
+            controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation". Default:
+                none.
+            gains: Gains of the controller, by name. Default: its own.
             simulation: Options of ``linkwork.identify.fit_simulation``, such as {"unknowns": ("stiffness",
                 "friction_width", "delay"), "horizon": 0.5}.
-            progress: True, False, or a function of (done, total).
+            progress: True, False, or a function of (done, total). Default: shown in a terminal.
+
+        Returns:
+            A Fit: the parameters with their uncertainty, the prediction error, and ``robot`` with these parameters.
+
+        Raises:
+            LinkworkError: The recordings do not fit the robot, or nothing is to be identified.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> reference = linkwork.control.Quintic([0, 0], [1, -1], duration=1.0)
+            >>> motion = arm.simulate(duration=1.0, torque=linkwork.control.PD(50, 5), reference=reference)
+            >>> log = linkwork.identify.Log.from_trajectory(motion)
+            >>> arm.identify(log, "ols").robot.nv
+            2
         """
 
     @property
