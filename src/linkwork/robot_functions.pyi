@@ -330,112 +330,112 @@ class RobotFunctions(Workspace):
 
     @property
     def inverse_dynamics(self) -> Function:
-        """Inverse dynamics: joint forces for a motion.
+        """Joint forces that produce a motion.
 
-        tau = inverse_dynamics(q, v, a)
+        ``tau = robot.inverse_dynamics(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
+            tau (forces): joint forces, N m (N for a prismatic joint)
         """
 
     @property
     def forward_dynamics(self) -> Function:
-        """Forward dynamics: joint accelerations under joint forces.
+        """Joint accelerations under joint forces.
 
-        a = forward_dynamics(q, v, tau)
+        ``a = robot.forward_dynamics(q, v, tau)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def hybrid_dynamics(self) -> Function:
-        """Hybrid dynamics: forces of motors, accelerations of what they leave free.
+        """Forces of driven joints, accelerations of free joints.
 
-        tau, a = hybrid_dynamics(q, v, a_known, tau_known)
+        ``tau, a = robot.hybrid_dynamics(q, v, a_known, tau_known)``
 
-        What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left out.
+        Free joints are a floating base, elastic and passive joints. Default of ``tau_known``: zero.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 of a joint that slides)
-            tau_known (free): forces on what no motor drives, beside springs and friction, N m (N of a joint that
-                slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 for a prismatic joint)
+            tau_known (free): forces on joints without motors, in addition to springs and friction, N m (N for a
+                prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (motors): joint forces, N m (N of a joint that slides)
-            a (free): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            tau (motors): joint forces, N m (N for a prismatic joint)
+            a (free): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def inverse_dynamics_derivatives(self) -> Function:
-        """Inverse dynamics derivatives: tau, its slopes by q and v, and M.
+        """Tau, its derivatives wrt q and v, and M.
 
-        tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a)
+        ``tau, dtau_dq, dtau_dv, M = robot.inverse_dynamics_derivatives(q, v, a)``
 
-        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+        Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
-            dtau_dq (forces, dq): slopes of the joint forces by the positions along their tangent, SI
-            dtau_dv (forces, nv): slopes of the joint forces by the velocities, SI
+            tau (forces): joint forces, N m (N for a prismatic joint)
+            dtau_dq (forces, dq): derivatives of the joint forces with respect to the positions along their tangent, SI
+            dtau_dv (forces, nv): derivatives of the joint forces with respect to the velocities, SI
             M (nv, nv): inertia matrix, SI
         """
 
     @property
     def forward_dynamics_derivatives(self) -> Function:
-        """Forward dynamics derivatives: a, and its slopes by q, v and tau.
+        """A, and its derivatives wrt q, v and tau.
 
-        a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau)
+        ``a, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)``
 
-        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+        Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            da_dq (nv, dq): slopes of the accelerations by the positions along their tangent, SI
-            da_dv (nv, nv): slopes of the accelerations by the velocities, SI
-            da_dtau (nv, forces): slopes of the accelerations by the joint forces, SI
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            da_dq (nv, dq): derivatives of the accelerations with respect to the positions along their tangent, SI
+            da_dv (nv, nv): derivatives of the accelerations with respect to the velocities, SI
+            da_dtau (nv, forces): derivatives of the accelerations with respect to the joint forces, SI
         """
 
     @property
     def inertia_matrix(self) -> Function:
-        """Inertia matrix: M(q), complete and symmetric.
+        """Inertia matrix (mass matrix) M(q), full and symmetric.
 
-        M = inertia_matrix(q)
+        ``M = robot.inertia_matrix(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             M (nv, nv): inertia matrix, SI
@@ -443,42 +443,42 @@ class RobotFunctions(Workspace):
 
     @property
     def bias(self) -> Function:
-        """Bias: joint forces at zero acceleration: M a + b = tau.
+        """Joint forces at zero acceleration: tau = M a + bias.
 
-        b = bias(q, v)
+        ``b = robot.bias(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            b (nv): N m (N of a joint that slides)
+            b (nv): N m (N for a prismatic joint)
         """
 
     @property
     def gravity(self) -> Function:
-        """Gravity: joint forces that hold the robot against gravity.
+        """Joint forces that hold the robot against gravity.
 
-        g = gravity(q)
+        ``g = robot.gravity(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            g (nv): N m (N of a joint that slides)
+            g (nv): N m (N for a prismatic joint)
         """
 
     @property
     def coriolis_matrix(self) -> Function:
-        """Coriolis matrix: C(q, v) with Mdot - 2 C skew-symmetric.
+        """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
-        C = coriolis_matrix(q, v)
+        ``C = robot.coriolis_matrix(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
             C (nv, nv): SI
@@ -486,13 +486,13 @@ class RobotFunctions(Workspace):
 
     @property
     def kinetic_energy(self) -> Function:
-        """Kinetic energy: of bodies and rotors.
+        """Kinetic energy of bodies and rotors.
 
-        T = kinetic_energy(q, v)
+        ``T = robot.kinetic_energy(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
             T (): J
@@ -500,12 +500,12 @@ class RobotFunctions(Workspace):
 
     @property
     def potential_energy(self) -> Function:
-        """Potential energy: of gravity and springs.
+        """Potential energy of gravity and springs.
 
-        V = potential_energy(q)
+        ``V = robot.potential_energy(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             V (): J
@@ -513,15 +513,15 @@ class RobotFunctions(Workspace):
 
     @property
     def momentum(self) -> Function:
-        """Momentum: linear, and angular about the centre of mass.
+        """Linear momentum, and angular about the centre of mass.
 
-        momentum = momentum(q, v)
+        ``momentum = robot.momentum(q, v)``
 
         In world axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
             momentum (6): kg m/s, kg m^2/s
@@ -529,12 +529,12 @@ class RobotFunctions(Workspace):
 
     @property
     def center_of_mass(self) -> Function:
-        """Center of mass: of the moving bodies, in the world.
+        """Centre of mass of the moving bodies, in the world.
 
-        c = center_of_mass(q)
+        ``c = robot.center_of_mass(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             c (3): m
@@ -546,12 +546,12 @@ class RobotFunctions(Workspace):
         q: Any,
         **how: Any,
     ) -> Any:
-        """Pose: 4 x 4 pose of a frame in the world.
+        """Pose of a frame in the world, as a 4 x 4 matrix.
 
-        T = pose(frame, q)
+        ``T = robot.pose(frame, q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             T (4, 4): origin in m
@@ -564,14 +564,14 @@ class RobotFunctions(Workspace):
         axes: str = 'world',
         **how: Any,
     ) -> Any:
-        """Jacobian: 6 x nv, linear rows first, at the frame's origin.
+        """Jacobian of a frame at its origin, linear rows first.
 
-        J = jacobian(frame, q, axes="world")
+        ``J = robot.jacobian(frame, q, axes="world")``
 
         Linear and angular velocity of the frame per joint velocity, in world or local axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             J (6, nv): SI
@@ -585,15 +585,15 @@ class RobotFunctions(Workspace):
         axes: str = 'world',
         **how: Any,
     ) -> Any:
-        """Jacobian drift: Jdot v: a frame's acceleration when a is zero.
+        """Jdot v, the acceleration of a frame when a is zero.
 
-        Jdot_v = jacobian_drift(frame, q, v, axes="world")
+        ``Jdot_v = robot.jacobian_drift(frame, q, v, axes="world")``
 
         In world or local axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
             Jdot_v (6): m/s^2, rad/s^2
@@ -608,20 +608,20 @@ class RobotFunctions(Workspace):
         drives: bool | Sequence[str] | None = None,
         **how: Any,
     ) -> Any:
-        """Regressor: joint forces per dynamic parameter: tau = Y theta.
+        """Regressor Y of the dynamic parameters: tau = Y theta.
 
-        Y = regressor(q, v, a)
+        ``Y = robot.regressor(q, v, a)``
 
-        ``parameters``: "standard", "minimal" or "lin"; a column for each of ``parameter_names(parameters, drives)``.
-        ``drives``: which parameters of joints and motors have columns. None: those that are not zero (rotor inertia IA,
-        Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
-        zero, except K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor; "elbow.FV"
-        is that of one.
+        ``parameters``: "standard", "minimal" (base parameters) or "lin"; a column for each of
+        ``parameter_names(parameters, drives)``. ``drives``: which parameters of joints and motors have columns. None
+        (default): those that are not zero (rotor inertia IA, Coulomb and viscous friction FS and FV, those of further
+        friction laws, stiffness K). True: also those that are zero, except K. False: none. Names, such as ("IA", "FS",
+        "FV", "F0"): these for every joint and motor; "elbow.FV" for one joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
             Y (forces, parameters): SI
@@ -633,15 +633,15 @@ class RobotFunctions(Workspace):
         q: Any,
         **how: Any,
     ) -> Any:
-        """Tree jacobian: 6 x all joints, as if the loops were open: of a leg, say.
+        """Jacobian of a frame wrt all joints, with open loops.
 
-        J = tree_jacobian(frame, q)
+        ``J = robot.tree_jacobian(frame, q)``
 
-        In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the leg's own
-        columns are its Jacobian J_i.
+        In world axes. A frame with the name of a loop is at its cut joint, the tip of a leg; the columns of the leg are
+        its Jacobian J_i.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             J (6, joints): SI
@@ -649,14 +649,14 @@ class RobotFunctions(Workspace):
 
     @property
     def motor_jacobian(self) -> Function:
-        """Motor jacobian: motors' velocities per independent one.
+        """Velocities of motors per independent velocity.
 
-        J = motor_jacobian(q)
+        ``J = robot.motor_jacobian(q)``
 
         For a parallel robot, the inverse of its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             J (motors, nv): SI
@@ -664,14 +664,14 @@ class RobotFunctions(Workspace):
 
     @property
     def platform_jacobian(self) -> Function:
-        """Platform jacobian: independent velocities per velocity of the motors.
+        """Independent velocities per velocity of motors.
 
-        J = platform_jacobian(q)
+        ``J = robot.platform_jacobian(q)``
 
         For a parallel robot, its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             J (nv, motors): SI
@@ -679,14 +679,14 @@ class RobotFunctions(Workspace):
 
     @property
     def velocity_map(self) -> Function:
-        """Velocity map: velocities of all joints per independent one.
+        """Velocities of all joints per independent velocity.
 
-        G = velocity_map(q)
+        ``G = robot.velocity_map(q)``
 
         Khalil's G.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             G (joints, nv): SI
@@ -694,14 +694,14 @@ class RobotFunctions(Workspace):
 
     @property
     def position_map(self) -> Function:
-        """Position map: changes of all positions per direction in which they can.
+        """Changes of all positions per independent direction.
 
-        G = position_map(q)
+        ``G = robot.position_map(q)``
 
-        It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight.
+        It equals ``velocity_map`` unless the robot rolls: positions then have more freedom than velocities.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             G (joints, dq): SI
@@ -709,153 +709,156 @@ class RobotFunctions(Workspace):
 
     @property
     def joint_velocities(self) -> Function:
-        """Joint velocities: of all joints, loops closed.
+        """Velocities of all joints, with closed loops.
 
-        v_joints = joint_velocities(q, v)
+        ``v_joints = robot.joint_velocities(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
         """
 
     @property
     def joint_accelerations(self) -> Function:
-        """Joint accelerations: of all joints, loops closed.
+        """Accelerations of all joints, with closed loops.
 
-        a_joints = joint_accelerations(q, v, a)
+        ``a_joints = robot.joint_accelerations(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
+            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def constrained_dynamics(self) -> Function:
-        """Constrained dynamics: accelerations of all joints and forces at the cuts.
+        """Accelerations of all joints, and constraint forces.
 
-        a_joints, forces = constrained_dynamics(q, v_joints, tau)
+        ``a_joints, forces = robot.constrained_dynamics(q, v_joints, tau)``
 
-        From velocities of all joints. It exists wherever the mechanism is regular, also where the independent joints do
+        From velocities of all joints. It exists wherever the mechanism is regular, even if the independent joints do
         not determine the others.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
-            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (residual): constraint forces at the cut joints, of the first frame on the second in the axes of the
+                first, N, N m
         """
 
     @property
     def constraint_forces(self) -> Function:
-        """Constraint forces: that hold the loops together at the cuts.
+        """Constraint forces that close the loops.
 
-        forces = constraint_forces(q, v_joints, tau)
+        ``forces = robot.constraint_forces(q, v_joints, tau)``
 
-        The entries are those of ``loop_residual``.
+        They act at the cut joints; the entries are those of ``loop_residual``.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+            forces (residual): constraint forces at the cut joints, of the first frame on the second in the axes of the
+                first, N, N m
         """
 
     @property
     def contact_dynamics(self) -> Function:
-        """Contact dynamics: accelerations, and forces on the contacts.
+        """Accelerations, and contact forces.
 
-        a, forces = contact_dynamics(q, v, tau, contacts)
+        ``a, forces = robot.contact_dynamics(q, v, tau, contacts)``
 
-        ``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, else 0.
+        ``contacts``: 1 for each contact of ``robot.model.switched`` on the ground, which is held there, otherwise 0.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (forces): joint forces, N m (N for a prismatic joint)
+            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
+                are not unique, of 1
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N, N m
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
+                origin of its frame, in world axes, N, N m
         """
 
     @property
     def contact_inverse_dynamics(self) -> Function:
-        """Contact inverse dynamics: forces of joints and contacts for a motion.
+        """Joint and contact forces for a motion.
 
-        tau, forces = contact_inverse_dynamics(q, v, a, contacts)
+        ``tau, forces = robot.contact_inverse_dynamics(q, v, a, contacts)``
 
-        The least contact forces that leave nothing to joints without motors, and the joint forces. What they cannot
-        bear stays in tau of those joints, the first six of a floating base. Among those on the ground, a larger number
-        of ``contacts`` takes a larger share.
+        The smallest contact forces for which joints without motors need no force, and the joint forces. What contacts
+        cannot provide remains in tau of those joints, the first six entries for a floating base. A contact with a
+        larger number in ``contacts`` takes a larger share.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
+                are not unique, of 1
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
-            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N, N m
+            tau (forces): joint forces, N m (N for a prismatic joint)
+            forces (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
+                origin of its frame, in world axes, N, N m
         """
 
     @property
     def impact(self) -> Function:
-        """Impact: velocities after contacts meet the ground, and impulses.
+        """Velocities after an impact with the ground, and impulses.
 
-        v_after, impulses = impact(q, v, contacts, restitution)
+        ``v_after, impulses = robot.impact(q, v, contacts, restitution)``
 
-        Those of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
-        contact.
+        The contacts with 1 in ``contacts`` stop, or rebound along the normal of the ground by their coefficient of
+        restitution.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
-            restitution (contacts): share of the normal velocity that comes back, of 1
+            q (nq): positions, rad (m for a prismatic joint)
+            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
+                are not unique, of 1
+            restitution (contacts): coefficient of restitution, 0 to 1, of 1
 
         Returns:
-            v_after (nv): velocities after the impact, rad/s (m/s of a joint that slides)
-            impulses (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N s, N m s
+            v_after (nv): velocities after the impact, rad/s (m/s for a prismatic joint)
+            impulses (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
+                origin of its frame, in world axes, N s, N m s
         """
 
     @property
     def conditioning(self) -> Function:
-        """Conditioning: how well the independent joints tell the others, 0 to 1.
+        """Conditioning of the loops, 0 (singular) to 1.
 
-        c = conditioning(q)
+        ``c = robot.conditioning(q)``
 
-        Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN there).
+        How well the independent joints determine the others. At 0, forward dynamics in their coordinates does not exist
+        and gives NaN.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             c (): of 1
@@ -863,15 +866,15 @@ class RobotFunctions(Workspace):
 
     @property
     def loop_rates(self) -> Function:
-        """Loop rates: at which the joints open the loops.
+        """Rates at which joint velocities open the loops.
 
-        rates = loop_rates(q, v_joints)
+        ``rates = robot.loop_rates(q, v_joints)``
 
         Zero for velocities that the loops allow.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
+            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
 
         Returns:
             rates (residual): m/s, rad/s
@@ -879,12 +882,12 @@ class RobotFunctions(Workspace):
 
     @property
     def loop_residual(self) -> Function:
-        """Loop residual: by how much the loops are open.
+        """Residual of the loops, zero if they are closed.
 
-        r = loop_residual(q)
+        ``r = robot.loop_residual(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             r (residual): m, rad
@@ -892,14 +895,14 @@ class RobotFunctions(Workspace):
 
     @property
     def torque_projector(self) -> Function:
-        """Torque projector: joint forces N z that move nothing.
+        """Projector N on joint forces N z without effect on motion.
 
-        N = torque_projector(q)
+        ``N = robot.torque_projector(q)``
 
         With more motors than degrees of freedom, tau + N z moves the robot as tau does.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (nq): positions, rad (m for a prismatic joint)
 
         Returns:
             N (forces, forces): SI

@@ -1,4 +1,4 @@
-"""The command line: every verb in text and JSON, and what it says when something is wrong."""
+"""The command line: every command in text and JSON, and what it says when something is wrong."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 
 import linkwork
 from linkwork import inspection
-from linkwork.cli import VERBS, common
+from linkwork.cli import COMMANDS, common
 from linkwork.cli.demo import showing
 from linkwork.inspection.measure import seconds
 
@@ -80,7 +80,7 @@ def run(run_linkwork, monkeypatch):
 
 @pytest.fixture
 def data(run):
-    """Runs a verb with --json; gives the data."""
+    """Runs a command with --json; gives the data."""
 
     def call(*words: object):
         code, out, err = run(*words, "--json")
@@ -104,11 +104,11 @@ class TestCommandLine:
     def test_version(self, run):
         assert run("--version") == (0, f"linkwork {linkwork.__version__}\n", "")
 
-    @pytest.mark.parametrize("verb", VERBS)
-    def test_help_has_an_example(self, run, verb):
-        code, out, _ = run(verb, "--help")
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_help_has_an_example(self, run, command):
+        code, out, _ = run(command, "--help")
         assert code == 0
-        assert f"linkwork {verb}" in out.replace("Usage: linkwork", "")
+        assert f"linkwork {command}" in out.replace("Usage: linkwork", "")
 
     @pytest.mark.parametrize(
         "words",
@@ -149,9 +149,9 @@ class TestCommandLine:
             (["eval", "quadruped", "jacobian"], "expected: one of: "),
             (["eval", "panda", "pose", "--frame", "hand"], "there is no frame 'hand'"),
             (["eval", "panda", "gravity", "--dtype", "float16"], "there is no dtype 'float16'"),
-            (["eval", "panda", "gravity", "--output", "x.txt"], "x.txt: this kind of file is not known"),
+            (["eval", "panda", "gravity", "--output", "x.txt"], "--output x.txt: unknown file format"),
             (["convert", "panda", "panda.json"], "linkwork does not write this kind of file"),
-            (["bench", "panda", "--peers"], "fix: linkwork convert panda panda.urdf"),
+            (["bench", "panda", "--pinocchio"], "fix: linkwork convert panda panda.urdf"),
         ],
     )
     def test_mistakes(self, run, words, said):
@@ -395,9 +395,9 @@ class TestConvert:
     def test_neither_file_is_replaced_unless_told(self, run, file, tmp_path):
         side = file("bar.loops.yaml", "precious")
         code, _, err = run("convert", "four-bar", tmp_path / "bar.urdf")
-        assert code == 1 and "bar.loops.yaml: the file exists" in err and "--force" in err
+        assert code == 1 and "bar.loops.yaml: the file exists" in err and "--overwrite" in err
         assert side.read_text() == "precious" and not (tmp_path / "bar.urdf").exists()
-        assert run("convert", "four-bar", tmp_path / "bar.urdf", "--force")[0] == 0
+        assert run("convert", "four-bar", tmp_path / "bar.urdf", "--overwrite")[0] == 0
         assert linkwork.load(tmp_path / "bar.urdf", structure=side).nv == 1
 
     @pytest.mark.parametrize(
@@ -436,9 +436,9 @@ class TestConvert:
         path = file("mine.urdf", "precious")
         code, _, err = run("convert", "planar2r", path)
         assert code == 1
-        assert "--force" in err
+        assert "--overwrite" in err
         assert path.read_text() == "precious"
-        assert run("convert", "planar2r", path, "--force")[0] == 0
+        assert run("convert", "planar2r", path, "--overwrite")[0] == 0
         assert linkwork.load(path).nq == 2
 
     def test_unwritable(self, run, tmp_path):
@@ -512,13 +512,13 @@ class TestBench:
         monkeypatch.setattr("linkwork.inspection.peers.seconds", lambda call, **_: call() is None or 1e-6)
         linkwork.load(name).write(tmp_path / "robot.urdf")
         (tmp_path / "robot.loops.yaml").unlink(missing_ok=True)  # its feet
-        report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--peers")
+        report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--pinocchio")
         assert all(row["deviation"] < 1e-10 for row in report["pinocchio"])
 
     def test_beside_pinocchio_refused(self, run, file, tmp_path):
         linkwork.load("scara").write(tmp_path / "scara.urdf")
-        assert "a single joint" in run("bench", file("fine.urdf", FINE), "--peers")[2]
-        assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--peers", "--lock", "lift=0")[2]
+        assert "a single joint" in run("bench", file("fine.urdf", FINE), "--pinocchio")[2]
+        assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--pinocchio", "--lock", "lift=0")[2]
 
 
 class TestDemo:
@@ -553,7 +553,7 @@ class TestDemo:
         {
             "panda": "",
             "quadruped": " --contacts events --control pd --kp 1000 --goal front_left_hip=0",
-            "rolling-disc": " --v base.rx=1,base.ry=1,base.rz=1",
+            "rolling-disc": " --v0 base.rx=1,base.ry=1,base.rz=1",
             "quadrotor": " --commands 2.698,2.698,2.698,2.698",
             "space-arm": " --commands jet1=1",
             "flexible-two-link": " --goal shoulder=1,elbow=0.5",
@@ -588,9 +588,9 @@ ABOUT = {
 }
 
 
-@pytest.mark.parametrize("verb", ABOUT)
-def test_what_a_verb_prints_is_had_from_python(data, verb):
-    names, function = ABOUT[verb]
-    word, *options = verb.split()
+@pytest.mark.parametrize("command", ABOUT)
+def test_what_a_command_prints_is_had_from_python(data, command):
+    names, function = ABOUT[command]
+    word, *options = command.split()
     robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
     assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))

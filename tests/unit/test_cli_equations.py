@@ -39,7 +39,7 @@ def test_sympy():
 
 
 def test_numbers_and_written_out():
-    text = run("planar2r", "--quantity", "inertia_matrix", "--numbers", "--written-out")
+    text = run("planar2r", "--quantity", "inertia_matrix", "--numbers", "--expand")
     assert "M12 = 25*C2 + 22.5\n" in text and "M22 = 122.5\n" in text
     assert [Printer().number(x) for x in (0.01999999999999999, 1 / 3, 0.1 + 0.2)] == ["0.02", repr(1 / 3), "0.3"]
 
@@ -62,7 +62,7 @@ def test_to_a_file(tmp_path):
     with pytest.raises(LinkworkError, match="the file exists"):
         CliRunner().invoke(app, words, catch_exceptions=False)
     assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()
-    run(*words, "--force")
+    run(*words, "--overwrite")
     assert path.read_text() == symbolic(linkwork.load("rx90")).latex()
 
 
@@ -73,7 +73,7 @@ def test_to_a_file(tmp_path):
         (["planar2r", "--quantity", "inertia"], UnknownNameError, "did you mean 'inertia_matrix'"),
         (["planar2r", "--method", "rne"], UnknownNameError, "did you mean 'rnea'"),
         (["planar2r", "--parameters", "input"], UnknownNameError, "one of: minimal, standard"),
-        (["rx90", "--written-out"], LinkworkError, "too long"),
+        (["rx90", "--expand"], LinkworkError, "too long"),
     ],
 )
 def test_mistakes_write_nothing(words, error, match, tmp_path):

@@ -116,7 +116,7 @@ def test_includes_that_are_refused(name, reason, tmp_path):
     with pytest.raises(ModelError, match=r"line 1: .*<include>: this file cannot be included: " + reason) as caught:
         read_mjcf(text, "arm.xml", folder)
     allowed = "outside" in reason
-    assert ("allow it by load(FILE, outside=True)" in str(caught.value)) == allowed
+    assert ("allow it by load(FILE, allow_external_files=True)" in str(caught.value)) == allowed
     if allowed:
         assert read_mjcf(text, "arm.xml", folder, outside=True).joints[0].name == "j"
 
@@ -128,12 +128,12 @@ def test_what_is_outside_on_request(tmp_path, run_linkwork):
     tree(tmp_path, {"assets.xml": f"<mujoco>{asset}</mujoco>", "box.obj": BOX})
     for name, words in (("a.xml", "cannot be included: it is outside"), ("b.xml", "cannot be had: it is outside")):
         path = tmp_path / "robots" / name
-        with pytest.raises(ModelError, match=rf"(?s){words}.*allow it by load\(FILE, outside=True\)"):
+        with pytest.raises(ModelError, match=rf"(?s){words}.*allow it by load\(FILE, allow_external_files=True\)"):
             linkwork.load(path)
-        assert linkwork.load(path, outside=True).parameters[0][0] == pytest.approx(6000)
-        assert [run_linkwork("check", path, *option)[0] for option in ((), ("--outside",))] == [1, 0]
-        assert run_linkwork("inspect", path, "--outside")[0] == 0
-        assert run_linkwork("convert", path, tmp_path / f"{name}.urdf", "--outside")[0] == 0
+        assert linkwork.load(path, allow_external_files=True).parameters[0][0] == pytest.approx(6000)
+        assert [run_linkwork("check", path, *option)[0] for option in ((), ("--allow-external-files",))] == [1, 0]
+        assert run_linkwork("inspect", path, "--allow-external-files")[0] == 0
+        assert run_linkwork("convert", path, tmp_path / f"{name}.urdf", "--allow-external-files")[0] == 0
 
 
 def test_included_files_are_distrusted_too(tmp_path):

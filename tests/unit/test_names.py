@@ -125,7 +125,7 @@ def test_names_are_kept(robot):
     assert tuple(motor.name for each in model.transmissions for motor in each.motors) == MOTORS
 
 
-VERBS = [
+COMMANDS = [
     ("inspect", "{robot}"),
     ("inspect", "{robot}", "--json"),
     ("check", "{robot}"),
@@ -151,7 +151,7 @@ VERBS = [
 ]
 
 
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_commands(words, path, recording, here, run_linkwork, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     log = path.parent / "log.csv"
@@ -341,7 +341,7 @@ def test_a_long_name_is_a_key(tmp_path):
 
 def test_parameters(robot, path, tmp_path):
     (tmp_path / "values.yaml").write_text(write_parameters(robot.model))
-    again = linkwork.load(path, parameters=tmp_path / "values.yaml")
+    again = linkwork.load(path, with_parameters=tmp_path / "values.yaml")
     assert names_of(again) == names_of(robot)
     q = np.full(4, 0.3)
     np.testing.assert_allclose(again.gravity(q), robot.gravity(q), rtol=1e-12)

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
-from linkwork.cli import report as verb
+from linkwork.cli import report as command
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
 from linkwork.forces import Rotor, Thruster
@@ -25,7 +25,7 @@ from support.html_page import Page
 from support.playground import playground
 
 app = typer.Typer()
-app.command("report")(verb.report)
+app.command("report")(command.report)
 
 
 def run(*arguments: str) -> str:
@@ -354,7 +354,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(tmp_path, monkey
             run("planar2r", "-o", str(place))
     assert old.read_text() == "mine"
     with pytest.raises(AssertionError, match="begun"):
-        run("planar2r", "-o", str(old), "--force")
+        run("planar2r", "-o", str(old), "--overwrite")
 
 
 def test_what_cannot_be_simulated_is_told(monkeypatch):

@@ -176,11 +176,11 @@ def _locked(text: str) -> tuple[str, float | list[float]]:
     return name.strip(), values if len(values) > 1 else values[0]
 
 
-def require_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Raise an error if a file to write or read, if there is one, has another suffix than these."""
+def require_suffix(option: str, path: Path | None, suffixes: Sequence[str]) -> None:
+    """Raise an error if the file of an option, if there is one, has another suffix than these."""
     if path is not None and path.suffix.lower() not in suffixes:
         got = path.suffix or "no suffix"
-        raise LinkworkError("unknown file format", where=str(path), got=got, expected=", ".join(suffixes))
+        raise LinkworkError("unknown file format", where=f"{option} {path}", got=got, expected=", ".join(suffixes))
 
 
 # -- printing ----------------------------------------------------------------------------------------------------

@@ -106,8 +106,8 @@ def evaluate(
     linkwork eval panda pose --frame panda_link8
     linkwork eval ur5e forward_dynamics --input states.csv --output accelerations.csv
     """
-    require_suffix(input, SUFFIXES)
-    require_suffix(output, SUFFIXES)
+    require_suffix("--input", input, SUFFIXES)
+    require_suffix("--output", output, SUFFIXES)
     if input is not None and output is not None and input.resolve() == output.resolve():
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()

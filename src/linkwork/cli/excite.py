@@ -106,8 +106,8 @@ def excite(
     linkwork excite panda --torque 40 --frames panda_link8 --height 0.2
     linkwork excite delta --period 4 --periods 3 -o motion.npz
     """
-    require_suffix(output, MOTIONS)
-    require_suffix(plot, PICTURES)
+    require_suffix("--output", output, MOTIONS)
+    require_suffix("--plot", plot, PICTURES)
     robot = source.load()
     start = time.perf_counter()
     result = excited(robot, **options)

@@ -216,7 +216,7 @@ def identify(
 def _require_places(outputs: Mapping[str, Path | None], inputs: Sequence[Path]) -> None:
     """Raise an error if a result cannot be written, before the fit is computed."""
     for name, path in outputs.items():
-        require_suffix(path, FORMATS[name])
+        require_suffix(name, path, FORMATS[name])
         if path is None:
             continue
         if path.is_dir() or not path.parent.is_dir():

@@ -93,8 +93,8 @@ def simulate(
         raise LinkworkError("only pid has an integral gain", got=f"--ki and --control {control}", fix="--control pid")
     if goal is not None and torque is not None:
         raise LinkworkError("either joint forces or a goal", got="--torque and --goal", fix="leave one of them out")
-    require_suffix(output, TRAJECTORIES)
-    require_suffix(plot, PICTURES)
+    require_suffix("--output", output, TRAJECTORIES)
+    require_suffix("--plot", plot, PICTURES)
     robot = source.load()
     model = robot.model
     options = Options(method=method, every=every)

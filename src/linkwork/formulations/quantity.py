@@ -44,12 +44,12 @@ class Variable:
     @property
     def unit_text(self) -> str:
         """Of joint vectors: of a joint that turns, then of one that slides."""
-        return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} of a joint that slides)"
+        return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} for a prismatic joint)"
 
     @property
     def documentation(self) -> str:
         """Its name, shape in letters, meaning and unit, as lines of a docstring's section."""
-        shape = ", ".join(SIZES.get(str(size), str(size)) for size in self.shape)
+        shape = ", ".join(["...", *(SIZES.get(str(size), str(size)) for size in self.shape)])
         return in_section(f"{self.name} ({shape}): {', '.join(filter(None, (self.meaning, self.unit_text)))}")
 
     def along(self, axis: int) -> tuple[str, ...] | None:
@@ -68,23 +68,23 @@ VARIABLES = {
         Variable("a_joints", ("joints",), ACCELERATION, "accelerations of all joints", "aj"),
         Variable("a_known", ("a_known",), ACCELERATION, "accelerations of the driven joints", "qdd"),
         Variable(
-            "tau_known", ("tau_known",), FORCE, "forces on what no motor drives, beside springs and friction", "tau"
+            "tau_known", ("tau_known",), FORCE, "forces on joints without motors, besides springs and friction", "tau"
         ),
         Variable(
             "forces",
             ("residual",),
             "N, N m",
-            "at the cuts, of the first frame on the second in the axes of the first",
+            "constraint forces at the cut joints, of the first frame on the second in the axes of the first",
         ),
-        Variable("commands", ("commands",), "SI", "commands of force laws, such as thrusts", "u"),
+        Variable("commands", ("commands",), "SI", "command inputs of force laws, such as thrusts", "u"),
         Variable(
             "contacts",
             ("contacts",),
-            "of 1",
-            "which contacts are on the ground, 1, or 0; where forces are left open, larger ones are weights",
+            "dimensionless",
+            "1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces are not unique",
             "on",
         ),
-        Variable("restitution", ("restitution",), "of 1", "share of the normal velocity that comes back", "e"),
+        Variable("restitution", ("restitution",), "dimensionless", "coefficient of restitution, 0 to 1", "e"),
         Variable(
             "wrenches",
             ("wrenches", 6),
@@ -132,16 +132,16 @@ class Quantity:
 
     def meaning(self, variable: Variable) -> str:
         """What an input or output is, with its unit."""
-        return f"{variable.meaning or f'{self.title}, {self.summary}'}, {variable.unit_text}"
+        return f"{variable.meaning or self.summary}, {variable.unit_text}"
 
     @property
     def documentation(self) -> str:
         """What it is, how it is called, and what goes in and comes out, with shapes and units."""
         inputs = [VARIABLES[name] for name in self.inputs]
-        call = f"{', '.join(each.name for each in self.outputs)} = {self.name}({', '.join(self.called_with)})"
+        call = f"``{', '.join(each.name for each in self.outputs)} = robot.{self.name}({', '.join(self.called_with)})``"
         given = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
         ports = ["Args:", *given, "", "Returns:", *(each.documentation for each in self.outputs)]
-        head = [f"{self.title.capitalize()}: {self.summary}.", call]
+        head = [f"{self.summary[0].upper()}{self.summary[1:]}.", call]
         return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])
 
     @property

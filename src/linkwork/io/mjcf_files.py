@@ -115,7 +115,7 @@ class Files:
     def remedy(self, path: Path | None, otherwise: str) -> str:
         if self.folder is None:
             return "give the path of the model, not its text"
-        allow = at_door("load(FILE, outside=True)", "--outside")
+        allow = at_door("load(FILE, allow_external_files=True)", "--allow-external-files")
         return f"{otherwise}, or allow it by {allow}" if path and not path.is_relative_to(self.folder) else otherwise
 
     # -- meshes --------------------------------------------------------------------------------------------------

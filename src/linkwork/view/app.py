@@ -266,7 +266,7 @@ class Page:
     def _toggle(self) -> None:
         player = self.player
         if not player.motion:
-            raise LinkworkError("there is no trajectory yet", fix="simulate one, or start with --trajectory FILE")
+            raise LinkworkError("there is no trajectory yet", fix="simulate one, or start with --trajectories FILE")
         player.playing = not player.playing
         if player.playing and player.time >= player.span[1]:
             player.time = player.span[0]

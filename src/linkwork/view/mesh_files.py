@@ -63,7 +63,7 @@ class MeshFiles:
                 real = Path(os.path.normpath(place)) if links else place.resolve()
                 if self.outside or (folder and real.is_relative_to(folder)):
                     return real
-                allow = at_door("show(..., outside=True)", "--outside")
+                allow = at_door("show(..., outside=True)", "--allow-external-files")
                 message = f"the mesh {name} is outside the folder of the file and of its package: {allow} opens it"
                 raise LinkworkError(message, where=str(self.urdf), got=str(real))
         looked = ", ".join(dict.fromkeys(str(place) for _, place, _ in places[:3]))

@@ -353,7 +353,7 @@ class _Run:
         if (z := here.p[lowest, 2]) < -BELOW:
             contact = self.model.switched[self.owners[lowest]]
             fix = at_door(
-                "q0 = robot.standing_position(q0) puts the lowest contact on the ground", "start it higher: --q"
+                "q0 = robot.standing_position(q0) puts the lowest contact on the ground", "start it higher: --q0"
             )
             got = f"{contact.kind.word} {contact.name!r} at z = {z:g} m"
             raise LinkworkError(

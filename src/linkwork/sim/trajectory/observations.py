@@ -62,6 +62,6 @@ def _still(model: Model, v: np.ndarray) -> Iterator[Note]:
         return
     motors, commands = bool(model.mobility.motors), bool(model.commands.size)
     names = ["q0", "v0", *["torque"] * motors, *["commands"] * commands]
-    ways = ["--q", "--v", *["--tau", "--goal"] * motors, *["--commands"] * commands]
+    ways = ["--q0", "--v0", *["--torque", "--goal"] * motors, *["--commands"] * commands]
     fixes = (f"give {', '.join(each[:-1])} or {each[-1]}" for each in (names, ways))
     yield Note("nothing-moves", "nothing moves:", *fixes)
