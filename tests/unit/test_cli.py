@@ -1,5 +1,6 @@
 """The command line: every command in text and JSON, and what it says when something is wrong."""
 
+import inspect
 import json
 import os
 import re
@@ -15,9 +16,12 @@ import pytest
 
 import linkwork
 from linkwork import inspection
-from linkwork.cli import COMMANDS, common
+from linkwork.cli import COMMANDS, _loaded, common
 from linkwork.cli.demo import showing
+from linkwork.formulations import VARIABLES
 from linkwork.inspection.measure import seconds
+from linkwork.renamed import OPTIONS
+from linkwork.symbolic import symbolic
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -594,3 +598,64 @@ def test_what_a_command_prints_is_had_from_python(data, command):
     word, *options = command.split()
     robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
     assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))
+
+
+# -- names of options --------------------------------------------------------------------------------------------------
+
+PYTHON = {  # command -> functions whose arguments its options set
+    "bench": [linkwork.inspection.bench],
+    "check": [linkwork.inspection.check],
+    "compare": [linkwork.inspection.compare],
+    "convert": [linkwork.inspection.convert],
+    "count": [linkwork.inspection.count],
+    "demo": [],
+    "equations": [symbolic],
+    "eval": [linkwork.compile, linkwork.Function.__call__],
+    "excite": [linkwork.identify.excite],
+    "export": [linkwork.compile, linkwork.Function.export, linkwork.Function.derivative],
+    "identify": [linkwork.Robot.identify, linkwork.identify.Log.read, linkwork.identify.Log.smoothed],
+    "inspect": [],
+    "mdh": [],
+    "params": [linkwork.inspection.params, linkwork.parameters.BaseParameters.as_table],
+    "report": [linkwork.report.write],
+    "simulate": [linkwork.Robot.simulate, linkwork.control.PID],
+    "sweep": [linkwork.sweep.run],
+    "tables": [],
+    "view": [linkwork.view.show],
+}
+FILES = {"output", "input", "plot", "report", "json", "markdown", "format", "help"}  # what is printed and written
+OTHERS = {  # options without an argument of the same name -> what they set
+    "count": {"passes", "derivatives"},  # linkwork.inspection.passes and derivatives
+    "equations": {"numbers", "expand", "overwrite"},  # geometry, inertias, friction and gravity at once; the file
+    "export": {"language", "derivative", "packed"},  # methods of Function
+    "identify": {"known", "columns", "from_drives", "between", "band", "keep_standstill"},  # methods of Log; booleans
+    "simulate": {"goal", "control"},  # a controller and its reference
+    "view": {"no_open"},
+}
+
+
+@pytest.mark.parametrize("command", PYTHON)
+def test_options_have_the_names_of_python_arguments(command):
+    names = {name for function in PYTHON[command] for name in inspect.signature(function).parameters}
+    names |= {*inspect.signature(linkwork.load).parameters, *VARIABLES, *FILES, *OTHERS.get(command, ())}
+    for parameter in _loaded(command).params:
+        if parameter.param_type_name == "option":
+            name = max(parameter.opts, key=len).removeprefix("--").replace("-", "_")
+            assert name in names or name.removeprefix("no_") in names, name
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"), [(command, *pair) for command, pairs in OPTIONS.items() for pair in pairs.items()]
+)
+def test_an_old_option_is_answered_with_the_new_one(run, command, old, new):
+    words = (command, "panda") if command else ("convert", "panda", "out.urdf")
+    code, _, err = run(*words, old, "0")
+    assert code == 2 and f"use {new}" in " ".join(err.replace("│", " ").split())
+    assert "was renamed" not in run("mdh", "panda", "--trajectory", "0")[2]
+
+
+def test_an_old_argument_is_answered_with_the_new_one():
+    with pytest.raises(TypeError, match="'parameters'; it was renamed: use 'with_parameters'"):
+        linkwork.load("panda", parameters={})
+    with pytest.raises(TypeError, match="'outside'; it was renamed: use 'allow_external_files'"):
+        linkwork.inspection.check("panda", outside=True)
