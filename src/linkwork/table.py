@@ -1,4 +1,4 @@
-"""Tables as data, and two of their four renderers: Markdown, and HTML for notebooks. ``cli.common.show`` renders them
+"""Tables as data, and two of their four renderers: Markdown, and HTML for notebooks. ``cli.printing.show`` renders them
 in the terminal, ``html.table`` on pages."""
 
 from __future__ import annotations

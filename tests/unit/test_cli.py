@@ -16,7 +16,7 @@ import pytest
 
 import linkwork
 from linkwork import inspection
-from linkwork.cli import COMMANDS, _loaded, common
+from linkwork.cli import COMMANDS, _loaded, printing
 from linkwork.cli.demo import showing
 from linkwork.formulations import VARIABLES
 from linkwork.inspection.measure import seconds
@@ -597,7 +597,7 @@ def test_what_a_command_prints_is_had_from_python(data, command):
     names, function = ABOUT[command]
     word, *options = command.split()
     robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
-    assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))
+    assert data(word, *names, *options) == json.loads(json.dumps(printing.plain(function(*robots))))
 
 
 # -- names of options --------------------------------------------------------------------------------------------------

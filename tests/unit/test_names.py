@@ -17,7 +17,7 @@ from rich.console import Console
 
 import linkwork
 from linkwork import Function, quoting
-from linkwork.cli.common import plain_status
+from linkwork.cli.printing import plain_status
 from linkwork.errors import LinkworkError, ModelError
 from linkwork.html import page as document
 from linkwork.identify import Log

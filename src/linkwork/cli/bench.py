@@ -9,7 +9,8 @@ from ..errors import UnsupportedError
 from ..inspection.speed import describe_host
 from ..inspection.tables import speed
 from ..table import Column, Table
-from .common import Json, Source, flag, option, print_json, progress, say, show, takes_robot
+from .common import Json, Source, flag, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot

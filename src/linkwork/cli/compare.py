@@ -10,7 +10,8 @@ from .. import inspection
 from ..inspection.comparison import WITH_METHODS
 from ..inspection.speed import describe_host
 from ..inspection.tables import comparison
-from .common import METHOD_NAMES, Json, Source, among, option, print_json, progress, say, show, takes_robot
+from .common import METHOD_NAMES, Json, Source, among, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot

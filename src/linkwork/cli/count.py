@@ -7,7 +7,8 @@ from typing import Annotated
 from .. import inspection
 from ..errors import LinkworkError
 from ..inspection.counts import count_tables, derivative_tables, pass_tables
-from .common import Json, Source, flag, method_option, option, print_json, progress, quantity_option, show, takes_robot
+from .common import Json, Source, flag, method_option, option, quantity_option, takes_robot
+from .printing import print_json, progress, show
 
 
 @takes_robot

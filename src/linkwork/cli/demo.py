@@ -17,7 +17,8 @@ from ..inspection.speed import TIMED, describe_host, host_facts, measure
 from ..inspection.states import entries
 from ..robot import Robot
 from ..sim import rest
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import Json, Source, takes_robot
+from .printing import print_json, progress, say, show
 
 STILL = 1e-9  # N, N m, rad/s^2, m/s^2: less is rounding
 SHOWN = 3  # motors that move

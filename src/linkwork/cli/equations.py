@@ -11,7 +11,8 @@ from ..formulations import QUANTITIES
 from ..symbolic import symbolic
 from ..targets import find, names
 from ..targets.listing import refuse_existing
-from .common import Overwrite, Source, among, flag, method_option, option, progress, quantity_option, say, takes_robot
+from .common import Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
+from .printing import progress, say
 
 FORMATS = names("write", "equations")
 

@@ -18,20 +18,8 @@ from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import (
-    Json,
-    Source,
-    among,
-    console,
-    method_option,
-    option,
-    print_json,
-    progress,
-    require_suffix,
-    say,
-    show,
-    takes_robot,
-)
+from .common import Json, Source, among, method_option, option, require_suffix, takes_robot
+from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
 

@@ -12,21 +12,9 @@ import typer
 from ..identify.excitation.excitation import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
 from ..table import Column, Table
-from .common import (
-    PICTURES,
-    Json,
-    Plot,
-    Source,
-    number,
-    numbers,
-    option,
-    print_json,
-    require_suffix,
-    say,
-    show,
-    takes_robot,
-)
+from .common import PICTURES, Json, Plot, Source, number, numbers, option, require_suffix, takes_robot
 from .options import Typed, takes_options
+from .printing import print_json, say, show
 
 MOTIONS = (".csv", ".npz", ".parquet")
 

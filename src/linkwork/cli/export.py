@@ -10,20 +10,8 @@ from ..errors import LinkworkError, UnknownNameError
 from ..inspection.states import random_states
 from ..targets import find, names
 from ..targets.listing import name_of
-from .common import (
-    Json,
-    Overwrite,
-    Source,
-    among,
-    flag,
-    method_option,
-    option,
-    print_json,
-    progress,
-    quantity_option,
-    say,
-    takes_robot,
-)
+from .common import Json, Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
+from .printing import print_json, progress, say
 
 DERIVATIVES = ("derivative", "vjp", "jvp", "hessian", "hvp")
 CANDIDATES = 50  # states for the test of the C code, of which it takes a few

@@ -9,7 +9,8 @@ import typer
 
 from .. import inspection, io
 from ..table import Table
-from .common import EXTERNAL, PARAMETERS, STRUCTURE, Json, Overwrite, Source, print_json, say, show, takes_robot
+from .common import EXTERNAL, PARAMETERS, STRUCTURE, Json, Overwrite, Source, takes_robot
+from .printing import print_json, say, show
 
 MOST_ROWS = 100  # findings shown in a table
 

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,29 +22,15 @@ from ..identify.plots import fit_tables
 from ..io.parameter_file import write_parameters
 from ..model import FrictionLaw, describe
 from ..robot import Robot
-from .common import (
-    PICTURES,
-    Json,
-    Plot,
-    Source,
-    among,
-    flag,
-    number,
-    option,
-    plain_status,
-    print_json,
-    progress,
-    require_suffix,
-    say,
-    show,
-    takes_robot,
-)
+from .common import PICTURES, Json, Plot, Source, among, number, option, require_suffix, takes_robot
 from .options import Typed, help_of, takes_options
+from .printing import plain_status, print_json, progress, say, show
 
 FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": PICTURES}
 KNOWN = ("inertias", "rotors")
 KINDS = ("t", "q", "v", "a", "tau")
-READING, FILTERING = "Reading the recordings", "Selecting and filtering samples"
+reading = partial(option, rich_help_panel="Reading the recordings")
+filtering = partial(option, rich_help_panel="Selecting and filtering samples")
 
 
 def _laws(text: str, option: str) -> list[str | FrictionLaw]:
@@ -89,64 +76,41 @@ def identify(
     held_out: Annotated[list[Path] | None, option("LOG", help_of("identify", "held_out"))] = None,
     columns: Annotated[
         list[str] | None,
-        option(
+        reading(
             "KIND=WHICH",
             "Columns of t, q, v, a or tau, if their names differ: q=1:7 (counted from 0, end not included),"
             " q=1,2,5, tau=effort (prefix of names) or t=stamp; may be repeated.",
-            rich_help_panel=READING,
         ),
     ] = None,
-    units: Annotated[
-        str | None, option("KIND=UNIT,...", "Units, such as q=deg,tau=mNm. Default: SI.", rich_help_panel=READING)
-    ] = None,
+    units: Annotated[str | None, reading("KIND=UNIT,...", "Units, such as q=deg,tau=mNm. Default: SI.")] = None,
     gains: Annotated[
         str | None,
-        option(
+        reading(
             "VALUES",
             "Joint force per unit of the recorded tau (a current, say): 14.9,13.3,... or joint1=14.9,... Default: 1.",
-            rich_help_panel=READING,
         ),
     ] = None,
     joints: Annotated[
-        str | None,
-        option("NAMES", "Joints of the columns of q, such as a,b,c. Default: by column name.", rich_help_panel=READING),
+        str | None, reading("NAMES", "Joints of the columns of q, such as a,b,c. Default: by column name.")
     ] = None,
-    rate: Annotated[
-        float | None, option("HZ", "Sampling rate, if no column has times.", rich_help_panel=READING)
-    ] = None,
+    rate: Annotated[float | None, reading("HZ", "Sampling rate, if no column has times.")] = None,
     decimal: Annotated[
-        str | None,
-        option(
-            "MARK",
-            "Decimal mark in text files, '.' or ','. Default: detected; 1,234 is an error.",
-            rich_help_panel=READING,
-        ),
+        str | None, reading("MARK", "Decimal mark in text files, '.' or ','. Default: detected; 1,234 is an error.")
     ] = None,
     from_drives: Annotated[
-        bool, flag("--from-drives", "Convert from motors to joints, by the transmissions.", rich_help_panel=READING)
+        bool, reading(None, "Convert from motors to joints, by the transmissions.", "--from-drives")
     ] = False,
-    between: Annotated[
-        str | None, option("START:END", "Use only this span, in s from the start.", rich_help_panel=FILTERING)
-    ] = None,
+    between: Annotated[str | None, filtering("START:END", "Use only this span, in s from the start.")] = None,
     cutoff: Annotated[
         float | None,
-        option(
-            "HZ",
-            "Low-pass filter of q, v, a. Default: from the spectrum of q, and only if v or a was not measured.",
-            rich_help_panel=FILTERING,
+        filtering(
+            "HZ", "Low-pass filter of q, v, a. Default: from the spectrum of q, and only if v or a was not measured."
         ),
     ] = None,
     band: Annotated[
-        float | None,
-        option(
-            "HZ",
-            "Low-pass filter of regressor and joint forces, with decimation. Default: none.",
-            rich_help_panel=FILTERING,
-        ),
+        float | None, filtering("HZ", "Low-pass filter of regressor and joint forces, with decimation. Default: none.")
     ] = None,
-    keep_standstill: Annotated[
-        bool, flag("--keep-standstill", "Use samples at standstill, too.", rich_help_panel=FILTERING)
-    ] = False,
+    keep_standstill: Annotated[bool, filtering(None, "Use samples at standstill, too.", "--keep-standstill")] = False,
     output: Annotated[
         Path | None,
         option(
@@ -179,12 +143,12 @@ def identify(
     outputs = {"--output": output, "--report": report, "--plot": plot}
     _require_places(outputs, [Path(source.name), *logs, *(held_out or ())])
     options |= _identified(known)
-    reading = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
-    reading |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
+    columns_read = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
+    columns_read |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
     robot = source.load()
 
     def prepared(path: Path) -> Log:
-        log = Log.read(path, **reading)
+        log = Log.read(path, **columns_read)
         log = log.between(*_span(between, float(log.t[0]))) if between is not None else log
         log = log.from_drives(robot) if from_drives else log
         log = log.smoothed(cutoff) if cutoff is not None or log.v is None or log.a is None else log

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from ..errors import UnknownNameError
 from ..inspection.frames import FORMATS, mdh_tables
-from .common import Source, among, option, show, takes_robot
+from .common import Source, among, option, takes_robot
+from .printing import show
 
 
 @takes_robot

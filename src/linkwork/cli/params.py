@@ -8,7 +8,8 @@ from typing import Annotated
 from .. import inspection
 from ..parameters import BaseParameters
 from ..table import Table
-from .common import Json, Source, flag, option, print_json, progress, say, show, takes_robot
+from .common import Json, Source, flag, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot

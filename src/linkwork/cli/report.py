@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ..report.whole import TITLES, require_place, write
-from .common import Overwrite, Source, option, progress, say, takes_robot
+from .common import Overwrite, Source, option, takes_robot
+from .printing import progress, say
 
 
 @takes_robot

@@ -13,7 +13,8 @@ from ..inspection import tables
 from ..inspection.facts import ground
 from ..model import Model
 from ..quoting import printable
-from .common import Json, Source, console, print_json, say, show, takes_robot
+from .common import Json, Source, takes_robot
+from .printing import console, print_json, say, show
 
 WIDEST = 10_000  # columns
 OF_LOOPS = (

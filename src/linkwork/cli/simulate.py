@@ -20,7 +20,8 @@ from ..sim import INTEGRATORS, STEP, STOPPED, ContactForces, Options, Trajectory
 from ..sim import simulate as simulated
 from ..sim.contact.events import KINDS
 from ..table import Column, Table
-from .common import PICTURES, Json, Plot, Source, option, print_json, progress, require_suffix, say, show, takes_robot
+from .common import PICTURES, Json, Plot, Source, option, require_suffix, takes_robot
+from .printing import print_json, progress, say, show
 from .states import parse
 
 TRAJECTORIES = (".npz", ".csv", ".parquet")

@@ -11,7 +11,8 @@ import typer
 
 from ..sweep import Summary, read_study, run
 from ..table import Table
-from .common import Json, flag, option, print_json, printed_warnings, progress, say, show
+from .common import Json, flag, option, printed_warnings
+from .printing import print_json, progress, say, show
 
 MOST = 16  # outputs that are shown
 

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from .. import inspection
 from ..inspection.published_counts import as_markdown
 from ..published import growth
-from .common import Json, console, flag, option, print_json, progress, say
+from .common import Json, flag, option
+from .printing import console, print_json, progress, say
 
 
 def tables(

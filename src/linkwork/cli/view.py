@@ -9,7 +9,8 @@ from typing import Annotated
 
 from ..sim import Trajectory
 from ..view import show
-from .common import Source, flag, option, progress, say, takes_robot
+from .common import Source, flag, option, takes_robot
+from .printing import progress, say
 
 
 @takes_robot
