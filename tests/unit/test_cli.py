@@ -169,7 +169,7 @@ class TestCommandLine:
         def interrupted(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(common, "load", interrupted)
+        monkeypatch.setattr(printing, "load", interrupted)
         assert run("inspect", "panda")[0] == 130
 
     @pytest.mark.skipif(os.name != "posix", reason="signals and named pipes")

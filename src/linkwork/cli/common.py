@@ -134,10 +134,28 @@ def takes_robot(command: Callable[..., None]) -> Callable[..., None]:
         command(_source(**{name: values.pop(name) for name in names}), **values)
 
     parameters = [robot.replace(default=source.default), *others, *options]
-    return as_command(command, run, [p.replace(kind=p.KEYWORD_ONLY) for p in parameters])
+    return _as_command(command, run, [p.replace(kind=p.KEYWORD_ONLY) for p in parameters])
 
 
-def as_command(
+def takes_several(
+    name: str, parameters: Sequence[inspect.Parameter], collect: Callable[[dict[str, Any]], Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that replaces the parameter ``name`` of a command by several; it gets ``collect(values)``."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True).parameters.values()
+        groups = [parameters if each.name == name else [each] for each in signature]
+
+        def run(*source: Any, **values: Any) -> None:
+            collected = collect({each.name: values.pop(each.name) for each in parameters})
+            command(*source, **values, **{name: collected})
+
+        return _as_command(command, run, [each for group in groups for each in group])
+
+    return decorate
+
+
+def _as_command(
     command: Callable[..., None], run: Callable[..., None], parameters: list[inspect.Parameter]
 ) -> Callable[..., None]:
     """Return ``run`` with the help of ``command`` and these parameters, as Typer reads them."""

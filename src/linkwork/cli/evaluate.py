@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -18,9 +19,11 @@ from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import Json, Source, among, method_option, option, require_suffix, takes_robot
+from .common import Json, Source, among, method_option, option, require_suffix, takes_robot, takes_several
 from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
+
+VECTORS = ("q", "v", "a", "tau", "a_known", "tau_known", "v_joints", "commands", "contacts", "restitution")
 
 
 def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:
@@ -31,7 +34,22 @@ def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def _vector(name: str) -> inspect.Parameter:
+    """Return the option of a vector; its help is from the table of variables."""
+    variable = VARIABLES[name]
+    unit = variable.unit if isinstance(variable.unit, str) else "{} ({})".format(*variable.unit)
+    default = " Default: all 1." if name == "contacts" else ""
+    text = f"{variable.meaning[0].upper()}{variable.meaning[1:]}, {unit}.{default}"
+    annotation = Annotated[str | None, option("VALUES", text, f"--{name.replace('_', '-')}")]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _given(texts: dict[str, Any]) -> dict[str, Any]:
+    return {name: text for name, text in texts.items() if text is not None}
+
+
 @takes_robot
+@takes_several("texts", [*map(_vector, VECTORS)], _given)
 @_with_quantities
 def evaluate(
     source: Source,
@@ -41,26 +59,8 @@ def evaluate(
             metavar="QUANTITY", help="One of the quantities listed above.", autocompletion=among(QUANTITIES)
         ),
     ],
-    q: Annotated[str | None, option("VALUES", "Positions, rad (m).", "--q")] = None,
-    v: Annotated[str | None, option("VALUES", "Velocities, rad/s (m/s).", "--v")] = None,
-    a: Annotated[str | None, option("VALUES", "Accelerations, rad/s^2 (m/s^2).", "--a")] = None,
-    tau: Annotated[str | None, option("VALUES", "Joint forces, N m (N).", "--tau")] = None,
-    a_known: Annotated[
-        str | None, option("VALUES", "Accelerations of the driven joints, rad/s^2 (m/s^2).", "--a-known")
-    ] = None,
-    tau_known: Annotated[
-        str | None, option("VALUES", "Forces on joints without motors, N m (N).", "--tau-known")
-    ] = None,
-    v_joints: Annotated[
-        str | None, option("VALUES", "Velocities of all joints of a robot with loops, rad/s (m/s).", "--v-joints")
-    ] = None,
-    commands: Annotated[
-        str | None, option("VALUES", "Command inputs of thrusters, rotors and other force laws.", "--commands")
-    ] = None,
-    contacts: Annotated[
-        str | None, option("VALUES", "1 for each contact on the ground, 0 for others. Default: all 1.")
-    ] = None,
-    restitution: Annotated[str | None, option("VALUES", "Restitution of each contact in an impact, 0 to 1.")] = None,
+    *,
+    texts: dict[str, str],
     frame: Annotated[str | None, option("FRAME", "Frame of pose and Jacobians; required there.")] = None,
     axes: Annotated[str, option("AXES", "Axes of Jacobians: world or local.")] = "world",
     input: Annotated[Path | None, option("FILE", "File of states to evaluate: .csv, .npy or .npz.", "--input")] = None,
@@ -100,11 +100,8 @@ def evaluate(
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
-    texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
-    texts |= {"v_joints": v_joints, "commands": commands, "contacts": contacts, "restitution": restitution}
     definition = quantity_of(model, quantity)
     inputs, outputs = definition.inputs, definition.outputs
-    texts = {name: text for name, text in texts.items() if text is not None}
     if needless := [name for name in texts if name not in inputs]:
         got = ", ".join(f"--{name.replace('_', '-')}" for name in needless)
         raise LinkworkError(f"{quantity} does not depend on this", got=got, expected=", ".join(inputs))

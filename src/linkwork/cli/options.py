@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..options import OPTIONS, default_of, text_of
-from .common import as_command
+from .common import takes_several
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,11 @@ def takes_options(method: str, options: Mapping[str, Typed]) -> Callable[[Callab
     a dict of the values that were typed, as Python takes them."""
     known = OPTIONS[method].taken_by(method)
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        parameters: list[inspect.Parameter] = []
-        for each in inspect.signature(command, eval_str=True).parameters.values():
-            if each.name == "options":
-                parameters += [typed.parameter(known[name], method) for name, typed in options.items()]
-            else:
-                parameters.append(each)
+    def parse(values: dict[str, Any]) -> dict[str, Any]:
+        parsed = {name: value for name, value in values.items() if value is not None}
+        for name, value in parsed.items():
+            if parse_one := options[name].parse:
+                parsed[name] = parse_one(value, f"--{name.replace('_', '-')}")
+        return parsed
 
-        def run(*source: Any, **values: Any) -> None:
-            parsed = {}
-            for name, typed in options.items():
-                if (value := values.pop(name)) is not None:
-                    parsed[name] = typed.parse(value, f"--{name.replace('_', '-')}") if typed.parse else value
-            command(*source, options=parsed, **values)
-
-        return as_command(command, run, parameters)
-
-    return decorate
+    return takes_several("options", [typed.parameter(known[name], method) for name, typed in options.items()], parse)
