@@ -335,14 +335,14 @@ class RobotFunctions(Workspace):
         ``tau = robot.inverse_dynamics(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
         """
 
     @property
@@ -352,14 +352,14 @@ class RobotFunctions(Workspace):
         ``a = robot.forward_dynamics(q, v, tau)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            tau (forces): joint forces, N m (N for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
@@ -371,17 +371,17 @@ class RobotFunctions(Workspace):
         Free joints are a floating base, elastic and passive joints. Default of ``tau_known``: zero.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 for a prismatic joint)
-            tau_known (free): forces on joints without motors, in addition to springs and friction, N m (N for a
-                prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a_known (..., driven): accelerations of the driven joints, rad/s^2 (m/s^2 for a prismatic joint)
+            tau_known (..., free): forces on joints without motors, besides springs and friction, N m (N for a prismatic
+                joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (motors): joint forces, N m (N for a prismatic joint)
-            a (free): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            tau (..., motors): joint forces, N m (N for a prismatic joint)
+            a (..., free): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
@@ -393,17 +393,18 @@ class RobotFunctions(Workspace):
         Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N for a prismatic joint)
-            dtau_dq (forces, dq): derivatives of the joint forces with respect to the positions along their tangent, SI
-            dtau_dv (forces, nv): derivatives of the joint forces with respect to the velocities, SI
-            M (nv, nv): inertia matrix, SI
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            dtau_dq (..., forces, dq): derivatives of the joint forces with respect to the positions along their
+                tangent, SI
+            dtau_dv (..., forces, nv): derivatives of the joint forces with respect to the velocities, SI
+            M (..., nv, nv): inertia matrix, SI
         """
 
     @property
@@ -415,17 +416,17 @@ class RobotFunctions(Workspace):
         Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            tau (forces): joint forces, N m (N for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
-            da_dq (nv, dq): derivatives of the accelerations with respect to the positions along their tangent, SI
-            da_dv (nv, nv): derivatives of the accelerations with respect to the velocities, SI
-            da_dtau (nv, forces): derivatives of the accelerations with respect to the joint forces, SI
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            da_dq (..., nv, dq): derivatives of the accelerations with respect to the positions along their tangent, SI
+            da_dv (..., nv, nv): derivatives of the accelerations with respect to the velocities, SI
+            da_dtau (..., nv, forces): derivatives of the accelerations with respect to the joint forces, SI
         """
 
     @property
@@ -435,10 +436,10 @@ class RobotFunctions(Workspace):
         ``M = robot.inertia_matrix(q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            M (nv, nv): inertia matrix, SI
+            M (..., nv, nv): inertia matrix, SI
         """
 
     @property
@@ -448,13 +449,13 @@ class RobotFunctions(Workspace):
         ``b = robot.bias(q, v)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            b (nv): N m (N for a prismatic joint)
+            b (..., nv): N m (N for a prismatic joint)
         """
 
     @property
@@ -464,10 +465,10 @@ class RobotFunctions(Workspace):
         ``g = robot.gravity(q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            g (nv): N m (N for a prismatic joint)
+            g (..., nv): N m (N for a prismatic joint)
         """
 
     @property
@@ -477,11 +478,11 @@ class RobotFunctions(Workspace):
         ``C = robot.coriolis_matrix(q, v)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            C (nv, nv): SI
+            C (..., nv, nv): SI
         """
 
     @property
@@ -491,11 +492,11 @@ class RobotFunctions(Workspace):
         ``T = robot.kinetic_energy(q, v)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            T (): J
+            T (...): J
         """
 
     @property
@@ -505,10 +506,10 @@ class RobotFunctions(Workspace):
         ``V = robot.potential_energy(q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            V (): J
+            V (...): J
         """
 
     @property
@@ -520,11 +521,11 @@ class RobotFunctions(Workspace):
         In world axes.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            momentum (6): kg m/s, kg m^2/s
+            momentum (..., 6): kg m/s, kg m^2/s
         """
 
     @property
@@ -534,10 +535,10 @@ class RobotFunctions(Workspace):
         ``c = robot.center_of_mass(q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            c (3): m
+            c (..., 3): m
         """
 
     def pose(
@@ -551,10 +552,10 @@ class RobotFunctions(Workspace):
         ``T = robot.pose(frame, q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            T (4, 4): origin in m
+            T (..., 4, 4): origin in m
         """
 
     def jacobian(
@@ -571,10 +572,10 @@ class RobotFunctions(Workspace):
         Linear and angular velocity of the frame per joint velocity, in world or local axes.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (6, nv): SI
+            J (..., 6, nv): SI
         """
 
     def jacobian_drift(
@@ -592,11 +593,11 @@ class RobotFunctions(Workspace):
         In world or local axes.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            Jdot_v (6): m/s^2, rad/s^2
+            Jdot_v (..., 6): m/s^2, rad/s^2
         """
 
     def regressor(
@@ -619,12 +620,12 @@ class RobotFunctions(Workspace):
         "FV", "F0"): these for every joint and motor; "elbow.FV" for one joint.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
-            Y (forces, parameters): SI
+            Y (..., forces, parameters): SI
         """
 
     def tree_jacobian(
@@ -641,10 +642,10 @@ class RobotFunctions(Workspace):
         its Jacobian J_i.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (6, joints): SI
+            J (..., 6, joints): SI
         """
 
     @property
@@ -656,10 +657,10 @@ class RobotFunctions(Workspace):
         For a parallel robot, the inverse of its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (motors, nv): SI
+            J (..., motors, nv): SI
         """
 
     @property
@@ -671,10 +672,10 @@ class RobotFunctions(Workspace):
         For a parallel robot, its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (nv, motors): SI
+            J (..., nv, motors): SI
         """
 
     @property
@@ -686,10 +687,10 @@ class RobotFunctions(Workspace):
         Khalil's G.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            G (joints, nv): SI
+            G (..., joints, nv): SI
         """
 
     @property
@@ -701,10 +702,10 @@ class RobotFunctions(Workspace):
         It equals ``velocity_map`` unless the robot rolls: positions then have more freedom than velocities.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            G (joints, dq): SI
+            G (..., joints, dq): SI
         """
 
     @property
@@ -714,11 +715,11 @@ class RobotFunctions(Workspace):
         ``v_joints = robot.joint_velocities(q, v)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
         """
 
     @property
@@ -728,12 +729,12 @@ class RobotFunctions(Workspace):
         ``a_joints = robot.joint_accelerations(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
+            a_joints (..., joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
@@ -746,16 +747,16 @@ class RobotFunctions(Workspace):
         not determine the others.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
-            tau (forces): joint forces, N m (N for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
-            forces (residual): constraint forces at the cut joints, of the first frame on the second in the axes of the
-                first, N, N m
+            a_joints (..., joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (..., residual): constraint forces at the cut joints, of the first frame on the second in the axes of
+                the first, N, N m
         """
 
     @property
@@ -767,15 +768,15 @@ class RobotFunctions(Workspace):
         They act at the cut joints; the entries are those of ``loop_residual``.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
-            tau (forces): joint forces, N m (N for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            forces (residual): constraint forces at the cut joints, of the first frame on the second in the axes of the
-                first, N, N m
+            forces (..., residual): constraint forces at the cut joints, of the first frame on the second in the axes of
+                the first, N, N m
         """
 
     @property
@@ -787,18 +788,18 @@ class RobotFunctions(Workspace):
         ``contacts``: 1 for each contact of ``robot.model.switched`` on the ground, which is held there, otherwise 0.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            tau (forces): joint forces, N m (N for a prismatic joint)
-            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
-                are not unique, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
-            forces (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
-                origin of its frame, in world axes, N, N m
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (..., contacts, 6): contact forces of the ground, a row for each contact: force, then moment about
+                its frame's origin, in world axes, N, N m
         """
 
     @property
@@ -812,18 +813,18 @@ class RobotFunctions(Workspace):
         larger number in ``contacts`` takes a larger share.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            a (nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
-            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
-                are not unique, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N for a prismatic joint)
-            forces (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
-                origin of its frame, in world axes, N, N m
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            forces (..., contacts, 6): contact forces of the ground, a row for each contact: force, then moment about
+                its frame's origin, in world axes, N, N m
         """
 
     @property
@@ -836,16 +837,15 @@ class RobotFunctions(Workspace):
         restitution.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v (nv): velocities, rad/s (m/s for a prismatic joint)
-            contacts (contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces
-                are not unique, of 1
-            restitution (contacts): coefficient of restitution, 0 to 1, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
+            restitution (..., contacts): coefficient of restitution, 0 to 1, dimensionless
 
         Returns:
-            v_after (nv): velocities after the impact, rad/s (m/s for a prismatic joint)
-            impulses (contacts, 6): contact forces of the ground, a row for each contact: force, then moment about the
-                origin of its frame, in world axes, N s, N m s
+            v_after (..., nv): velocities after the impact, rad/s (m/s for a prismatic joint)
+            impulses (..., contacts, 6): contact impulses of the ground, N s, N m s
         """
 
     @property
@@ -858,10 +858,10 @@ class RobotFunctions(Workspace):
         and gives NaN.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            c (): of 1
+            c (...): dimensionless
         """
 
     @property
@@ -873,11 +873,11 @@ class RobotFunctions(Workspace):
         Zero for velocities that the loops allow.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
-            v_joints (joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
 
         Returns:
-            rates (residual): m/s, rad/s
+            rates (..., residual): m/s, rad/s
         """
 
     @property
@@ -887,10 +887,10 @@ class RobotFunctions(Workspace):
         ``r = robot.loop_residual(q)``
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            r (residual): m, rad
+            r (..., residual): m, rad
         """
 
     @property
@@ -902,8 +902,8 @@ class RobotFunctions(Workspace):
         With more motors than degrees of freedom, tau + N z moves the robot as tau does.
 
         Args:
-            q (nq): positions, rad (m for a prismatic joint)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            N (forces, forces): SI
+            N (..., forces, forces): SI
         """

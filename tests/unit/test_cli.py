@@ -16,7 +16,7 @@ import pytest
 
 import linkwork
 from linkwork import inspection
-from linkwork.cli import COMMANDS, _loaded, printing
+from linkwork.cli import COMMANDS, _loaded, common, printing
 from linkwork.cli.demo import showing
 from linkwork.formulations import VARIABLES
 from linkwork.inspection.measure import seconds
@@ -169,7 +169,7 @@ class TestCommandLine:
         def interrupted(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(printing, "load", interrupted)
+        monkeypatch.setattr(common, "load", interrupted)
         assert run("inspect", "panda")[0] == 130
 
     @pytest.mark.skipif(os.name != "posix", reason="signals and named pipes")
