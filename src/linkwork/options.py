@@ -249,7 +249,10 @@ class IdentifyOptions(_Options):
 
 
 _excite = partial(option, methods=("excite",))
-BY_JOINT: dict[str, Any] = {"python": "A number for all joints, or a dict by joint.", "command": "One number, or JOINT=NUMBER,..."}
+BY_JOINT: dict[str, Any] = {
+    "python": "A number for all joints, or a dict by joint.",
+    "command": "One number, or JOINT=NUMBER,...",
+}
 
 
 @dataclass(frozen=True)

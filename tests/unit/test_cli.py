@@ -656,6 +656,6 @@ def test_an_old_option_is_answered_with_the_new_one(run, command, old, new):
 
 def test_an_old_argument_is_answered_with_the_new_one():
     with pytest.raises(TypeError, match="'parameters'; it was renamed: use 'with_parameters'"):
-        linkwork.load("panda", parameters={})
+        linkwork.load("panda", parameters={})  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="'outside'; it was renamed: use 'allow_external_files'"):
-        linkwork.inspection.check("panda", outside=True)
+        linkwork.inspection.check("panda", outside=True)  # type: ignore[call-arg]
