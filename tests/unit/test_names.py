@@ -334,7 +334,7 @@ def test_a_long_name_is_a_key(tmp_path):
     linkwork.io.write(describe(robot.model), tmp_path / "b.yaml")
     linkwork.io.write(describe(robot.model), tmp_path / "b.urdf")
     (tmp_path / "values.yaml").write_text(write_parameters(robot.model))
-    side = {"structure": tmp_path / "b.loops.yaml", "parameters": tmp_path / "values.yaml"}
+    side = {"structure": tmp_path / "b.loops.yaml", "with_parameters": tmp_path / "values.yaml"}
     for again in (linkwork.load(tmp_path / "b.yaml"), linkwork.load(tmp_path / "b.urdf", **side)):
         assert (again.joint_names, again.model.home) == ((name,), (1.0,))
 
