@@ -25,7 +25,7 @@ from table import Table
 from timing import Contender, race, ratio
 
 from linkwork.control import PD, Fourier, Point
-from linkwork.identify.convex.inertia_cone import pseudo_inertia
+from linkwork.identify.convex.entropic import pseudo_inertia
 from linkwork.identify.logs.log import Log
 from linkwork.identify.output_error.damped_search import Search
 from linkwork.identify.output_error.rollout_error import OutputError

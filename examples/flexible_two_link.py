@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import linkwork
 from linkwork.drawing import STYLE, name_lines
-from linkwork.view.shapes import beams, poses
+from linkwork.view.shapes import curves, poses
 
 robot = linkwork.load("flexible-two-link")
 rigid = linkwork.load("flexible-two-link", lock={"bend1": [0, 0], "bend2": [0, 0]})
@@ -61,7 +61,7 @@ print(f"the motors need {np.abs(forces).max():.2f} N m; {np.abs(needed).max():.2
 def drawn(moment):
     """Points of both links."""
     bodies = poses(robot.model, moment)
-    lines = [points @ bodies[p][:3, :3].T + bodies[p][:3, 3] for _, p, points in beams(robot.model, moment)]
+    lines = [points @ bodies[p][:3, :3].T + bodies[p][:3, 3] for _, p, points in curves(robot.model, moment)]
     return np.concatenate(lines)[:, :2]
 
 

@@ -1,11 +1,11 @@
-"""Inverse dynamics from tables, as Horn and Raibert proposed: the coefficients of the configuration space, G_i, J_ij
-and C_ijk, are computed once on a grid of joint positions and interpolated afterwards.
+"""Inverse dynamics from tables, as Horn and Raibert proposed.
 
-Hollerbach (1980) names the price: memory that grows with the power of the number of joints, time to fill it, and errors
-of interpolation. :class:`Tables` shows all three for a real robot.
+The coefficients G_i, J_ij and C_ijk of the configuration space are computed once on a grid of joint positions and
+interpolated afterwards. Hollerbach (1980) names the cost: memory that grows exponentially with the number of joints,
+time to fill it, and interpolation errors. :class:`Tables` shows all three for a real robot.
 
-A coefficient is tabulated over those joints alone that it depends on, as the traced program tells, and constants are
-not tabulated at all: inertia never depends on the first joint, so this is a factor of the resolution at least.
+A coefficient is tabulated only over the joints on which it depends according to the traced program. Constants are not
+tabulated. Inertia never depends on the first joint, so this saves at least a factor of the resolution.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .robot import Robot
 from .timing import least_seconds
 
 CHUNK = 4096  # states filled or interpolated at a time
-Progress = Callable[[int, int], None]  # (bytes filled, bytes in all); first called with 0, before anything is allocated
+Progress = Callable[[int, int], None]  # (bytes filled, bytes in total); first called with 0, before any allocation
 
 
 def tabulate(
@@ -42,12 +42,28 @@ def tabulate(
     memory_limit: int = 2**30,
     progress: Progress | None = None,
 ) -> Tables:
-    """Tables of G, J_ij and C_ijk of a serial robot over a grid of joint positions.
+    """Tabulate the coefficients G_i, J_ij and C_ijk of a serial robot over a grid of joint positions.
 
-    ``resolution``: grid points per joint, one number or one for each joint. The grid spans the joint limits (a whole
-    turn for a joint without them); ``limits`` replaces those of the joints it names. More than ``memory_limit`` bytes
-    are refused before they are allocated. ``progress(done, total)`` is told the bytes filled and needed; without it, a
-    terminal shows a bar.
+    Args:
+        robot: A serial robot on a fixed base; each joint has one position.
+        resolution: Grid points per joint, at least 2: one number, or one for each joint.
+        limits: Range (lower, upper) [rad, m] of the grid for some joints, by name. Default: the joint limits, or one
+            turn for a joint without limits.
+        memory_limit: Largest size of the tables in bytes; default 1 GiB.
+        progress: Function ``progress(done, total)`` of the bytes filled and needed; default a progress bar on a
+            terminal.
+
+    Returns:
+        The filled tables.
+
+    Raises:
+        UnsupportedError: The robot is not a serial chain on a fixed base.
+        LinkworkError: The tables would exceed ``memory_limit``, or a joint has no range.
+        ShapeError: ``resolution`` does not fit the robot.
+
+    Example:
+        >>> linkwork.tabulate(linkwork.load("planar2r"), 20)
+        <linkwork Tables of planar2r: 20 x 20 grid, ...>
     """
     robot = robot if isinstance(robot, Robot) else Robot(robot)
     model = robot.model
@@ -63,20 +79,20 @@ def tabulate(
     parts = [_Part(joints, entries, axes) for joints, entries in _by_joints(traced).items()]
     total = sum(part.bytes for part in parts)
     if total > memory_limit:
-        fits = _largest(parts, memory_limit)
+        largest = _largest(parts, memory_limit)
         raise LinkworkError(
             f"the tables would take {_size(total)}, more than the limit of {_size(memory_limit)}",
             where=f"tabulate {robot.name!r}",
             got=f"resolution {resolution}",
-            expected=f"resolution {fits} at most" if fits > 1 else "fewer joints: resolution 2 is too much already",
+            expected=f"resolution {largest} at most" if largest > 1 else "fewer joints: even resolution 2 is too much",
             fix="lower the resolution, lock joints, or raise memory_limit",
         )
-    return Tables(robot, axes, traced, parts, _told(progress, total, robot.name))
+    return Tables(robot, axes, traced, parts, progress or _progress_bar(total, robot.name))
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Grid points of one joint. A joint without limits turns: positions are taken modulo 2 pi."""
+    """Grid points of one joint. Positions of a joint that ``turns`` without limits are taken modulo 2 pi."""
 
     name: str
     lower: float
@@ -85,7 +101,7 @@ class Axis:
     turns: bool
 
     def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The grid cell of each position, and where in the cell it lies (0 to 1)."""
+        """Return the grid cell of each position, and the place in the cell (0 to 1)."""
         inside = np.isfinite(q) if self.turns else (q >= self.lower) & (q <= self.upper)
         if not inside.all():
             raise LinkworkError(
@@ -102,9 +118,19 @@ class Axis:
 
 
 class Tables:
-    """Filled by :func:`tabulate`. ``inverse_dynamics`` interpolates, ``report`` compares it with the real one.
+    """Tables of coefficients that :func:`tabulate` fills; they have ``memory`` [bytes] and ``fill_time`` [s].
 
-    Attributes: ``memory`` (bytes), ``fill_time`` (seconds), ``axes``.
+    Args:
+        robot: The robot.
+        axes: Grid points of each joint.
+        traced: Program of all coefficients.
+        parts: One table for all coefficients that depend on the same joints.
+        progress: Function of the bytes filled and needed.
+
+    Example:
+        >>> tables = linkwork.tabulate(linkwork.load("planar2r"), 20)
+        >>> tables.memory
+        6880
     """
 
     def __init__(self, robot: Robot, axes: list[Axis], traced: Program, parts: list[_Part], progress: Progress):
@@ -125,7 +151,23 @@ class Tables:
         return f"<linkwork Tables of {self.robot.name}: {shape} grid, {_size(self.memory)}>"
 
     def coefficients(self, q: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """G (..., n), J (..., n, n) and C (..., n, n, n), interpolated at ``q``."""
+        """Interpolate the coefficients of tau_i = G_i + J_ij a_j + C_ijk v_j v_k.
+
+        Args:
+            q: Joint positions (..., n) [rad, m].
+
+        Returns:
+            G (..., n), J (..., n, n) and C (..., n, n, n).
+
+        Raises:
+            LinkworkError: A position is outside the grid.
+            ShapeError: ``q`` has the wrong shape.
+
+        Example:
+            >>> G, J, C = linkwork.tabulate(linkwork.load("planar2r"), 20).coefficients([0.1, 0.2])
+            >>> C.shape
+            (2, 2, 2)
+        """
         (q,), batch = self._states(q)
         n = self.robot.nv
         flat = self._interpolate(q)
@@ -133,7 +175,25 @@ class Tables:
         return G.reshape(*batch, n), J.reshape(*batch, n, n), C.reshape(*batch, n, n, n)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any) -> np.ndarray:
-        """Joint forces for a motion, arrays (..., n). Friction, springs and rotor inertia are exact."""
+        """Compute the joint forces of a motion from the tables; friction, springs and rotor inertia are exact.
+
+        Args:
+            q: Joint positions (..., n) [rad, m].
+            v: Joint velocities (..., n).
+            a: Joint accelerations (..., n).
+
+        Returns:
+            Joint forces (..., n) [N m, N].
+
+        Raises:
+            LinkworkError: A position is outside the grid.
+            ShapeError: An argument has the wrong shape.
+
+        Example:
+            >>> tables = linkwork.tabulate(linkwork.load("planar2r"), 20)
+            >>> tables.inverse_dynamics([0.1, 0.2], [0, 0], [0, 0]).shape
+            (2,)
+        """
         (q, v, a), batch = self._states(q, v, a)
         tau = np.empty(q.shape)
         for start in range(0, len(q), CHUNK):
@@ -160,7 +220,7 @@ class Tables:
         return [np.broadcast_to(array, (*batch, n)).reshape(-1, n) for array in arrays], batch
 
     def _interpolate(self, q: np.ndarray) -> np.ndarray:
-        """All coefficients, flat as the traced program has them."""
+        """Return all coefficients in the order of the traced program."""
         flat = np.empty((len(q), len(self._constant)))
         flat[:] = self._constant
         places = {k: self.axes[k].place(q[:, k]) for k in {k for part in self._parts for k in part.joints}}
@@ -169,23 +229,36 @@ class Tables:
         return flat
 
     def report(self, samples: int = 10_000, seed: int = 0) -> TableReport:
-        """Error, memory and time against the direct computation, at random states within the grid."""
+        """Compare the tables with the direct computation at random states within the grid.
+
+        Args:
+            samples: Number of states; default 10,000.
+            seed: Seed of the random states; default 0.
+
+        Returns:
+            Errors, memory and times.
+
+        Example:
+            >>> report = linkwork.tabulate(linkwork.load("planar2r"), 20).report(samples=100)
+            >>> report.max_error < 0.1
+            True
+        """
         rng = np.random.default_rng(seed)
         q = np.stack([rng.uniform(axis.lower, axis.upper, samples) for axis in self.axes], axis=1)
         v, a = rng.uniform(-1, 1, (2, samples, self.robot.nv))
         direct = self.robot.inverse_dynamics
         exact = direct(q, v, a)
-        off = self.inverse_dynamics(q, v, a) - exact
+        error = self.inverse_dynamics(q, v, a) - exact
         largest = np.abs(exact).max(axis=0)
         rms = np.sqrt((exact**2).mean(axis=0))
-        some = largest > 0
+        loaded = largest > 0
         return TableReport(
             robot=self.robot.name,
             points=tuple(axis.points for axis in self.axes),
             memory=self.memory,
             fill_time=self.fill_time,
-            max_error=float((np.abs(off).max(axis=0)[some] / largest[some]).max(initial=0.0)),
-            rms_error=float((np.sqrt((off**2).mean(axis=0))[some] / rms[some]).max(initial=0.0)),
+            max_error=float((np.abs(error).max(axis=0)[loaded] / largest[loaded]).max(initial=0.0)),
+            rms_error=float((np.sqrt((error**2).mean(axis=0))[loaded] / rms[loaded]).max(initial=0.0)),
             table_time=least_seconds(lambda: self.inverse_dynamics(q, v, a), runs=3) / samples,
             direct_time=least_seconds(lambda: direct(q, v, a), runs=3) / samples,
         )
@@ -193,8 +266,11 @@ class Tables:
 
 @dataclass(frozen=True)
 class TableReport:
-    """``max_error`` and ``rms_error``: of the worst joint, relative to the largest and to the root-mean-square exact
-    force of that joint. ``table_time`` (NumPy) and ``direct_time`` (compiled) are seconds per state of a batch."""
+    """Errors, memory and times of tables.
+
+    ``max_error`` and ``rms_error`` belong to the worst joint, relative to its largest and its root-mean-square exact
+    force. ``table_time`` (NumPy) and ``direct_time`` (compiled) are seconds per state of a batch.
+    """
 
     robot: str
     points: tuple[int, ...]
@@ -215,9 +291,9 @@ class TableReport:
 
 
 class _Part:
-    """The table of all coefficients that depend on the same joints: one axis per joint, then the coefficients.
+    """Table of all coefficients that depend on the same joints: one axis per joint, then the coefficients.
 
-    ``entries`` maps a value of the traced program to the outputs that are this value, with their signs.
+    ``entries`` maps each value of the traced program to the outputs that are equal to it, with their signs.
     """
 
     def __init__(self, joints: tuple[int, ...], entries: Mapping[int, list[tuple[int, int]]], axes: Sequence[Axis]):
@@ -234,7 +310,7 @@ class _Part:
         return 8 * resolution ** len(self.joints) * len(self.values)
 
     def fill(self, traced: Program, n: int):
-        """Computes the coefficients on the grid, natively; yields the bytes filled at each step."""
+        """Compute the coefficients on the grid by native code, and yield the bytes filled at each step."""
         program = Program(
             f"tables_{'_'.join(map(str, self.joints))}",
             traced.inputs,
@@ -256,7 +332,7 @@ class _Part:
             yield self.table[start:end].nbytes
 
     def at(self, places: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Multilinear interpolation: the weighted sum of the corners of each state's grid cell."""
+        """Interpolate multilinearly: the weighted sum of the corners of each state's grid cell."""
         total: Any = 0.0
         for corner in product((0, 1), repeat=len(self.joints)):
             index, weight = 0, 1.0
@@ -269,11 +345,11 @@ class _Part:
 
 
 def _unfit(model: Model) -> str:
-    """Why there are no tables of it; empty if there are."""
+    """Return why a robot cannot be tabulated; empty if it can."""
     if model.moving_base:
-        return "its base floats"
+        return "its base is floating"
     if not model.serial or model.has_mimic or not model.nv:
-        return "its joints branch, mimic each other, or there are none"
+        return "it has branches, mimic joints, or no joints"
     several = [joint for joint in model.coordinates.joints if joint.kind.nq > 1]
     return f"its joint {several[0].name!r} is {several[0].kind.name}" if several else ""
 
@@ -285,7 +361,7 @@ def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tu
             "wrong resolution",
             where="tabulate",
             got=resolution,
-            expected=f"a whole number above 1, or {model.nv} of them",
+            expected=f"an integer above 1, or {model.nv} of them",
         )
     for name in limits:
         if name not in model.joint_names:
@@ -300,14 +376,14 @@ def _axes(model: Model, resolution: int | Sequence[int], limits: Mapping[str, tu
             raise LinkworkError(
                 f"joint {joint.name!r} has no range to tabulate",
                 got=f"{lower} to {upper}",
-                fix=f"give limits={{{joint.name!r}: (lower, upper)}}",
+                fix=f"pass limits={{{joint.name!r}: (lower, upper)}}",
             )
         axes.append(Axis(joint.name, float(lower), float(upper), int(count), turns))
     return axes
 
 
 def _trace(model: Model) -> Program:
-    """q -> all G_i, J_ij and C_ijk, one after another."""
+    """Trace the program that computes all G_i, J_ij and C_ijk from q."""
 
     def run(q: list) -> dict[str, list]:
         G, J, C = coefficients(grouped(model), q)
@@ -318,40 +394,37 @@ def _trace(model: Model) -> Program:
 
 
 def _constants(traced: Program) -> np.ndarray:
-    """Every output that is a constant; zero where it is not."""
-    first = traced.n_inputs
-    known = dict(enumerate(traced.constants, first))
-    return np.array([known.get(value, 0.0) for value in traced.results])
+    """Return the outputs that are constants, and zero for the others."""
+    constants = dict(enumerate(traced.constants, traced.n_inputs))
+    return np.array([constants.get(value, 0.0) for value in traced.results])
 
 
 def _by_joints(traced: Program) -> dict[tuple[int, ...], dict[int, list[tuple[int, int]]]]:
-    """Joints -> value that depends on just these -> (output, sign) of the outputs that are it or its negative."""
+    """Return {joints: {value that depends on just these: [(output, sign), ...]}} for outputs equal to +-value."""
     depends = {k: frozenset([k]) for k in range(traced.n_inputs)}
     negated = {}
     for number, (op, *args) in traced.numbered():
         depends[number] = frozenset().union(*(depends.get(a, ()) for a in args))
         if op == Op.NEG:
             negated[number] = args[0]
-    found: dict[tuple[int, ...], dict[int, list[tuple[int, int]]]] = {}
+    outputs: dict[tuple[int, ...], dict[int, list[tuple[int, int]]]] = {}
     for output, value in enumerate(traced.results):
         value, sign = (negated[value], -1) if value in negated else (value, 1)
         if joints := tuple(sorted(depends.get(value, ()))):
-            found.setdefault(joints, {}).setdefault(value, []).append((output, sign))
-    return found
+            outputs.setdefault(joints, {}).setdefault(value, []).append((output, sign))
+    return outputs
 
 
 def _largest(parts: Sequence[_Part], memory_limit: int) -> int:
-    """The largest resolution, the same for all joints, that fits; 1 if none does."""
+    """Return the largest resolution that fits, the same for all joints; 1 if none does."""
     resolution = 1
     while sum(part.bytes_at(resolution + 1) for part in parts) <= memory_limit:
         resolution += 1
     return resolution
 
 
-def _told(progress: Progress | None, total: int, name: str) -> Progress:
-    """The caller's own progress, a bar on a terminal, or nothing."""
-    if progress is not None:
-        return progress
+def _progress_bar(total: int, name: str) -> Progress:
+    """Return a function that shows a progress bar on a terminal, and does nothing elsewhere."""
     if not sys.stderr.isatty():
         return lambda done, total: None
     from rich.console import Console

@@ -8,11 +8,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
     "linkwork": {"about": "linkwork.inspection", "LettersWarning": "linkwork.SymbolsWarning"},
+    "AddedMass": {"matrix": "added_inertia"},
+    "Model": {"n_leading": "model.coordinates.nv", "n_located": "model.n_configuration"},
     "Robot": {
         "standing": "robot.standing_position()",
         "grip": "robot.contact_forces(...)",
         "foot_loads": "robot.contact_forces(...)",
     },
+    "Fit": {
+        "doubts": "fit.warnings",
+        "unseen": "fit.unidentifiable",
+        "pull": "fit.divergence",
+        "fastest": "fit.max_velocities",
+    },
+    "Values": {"told": "values.status"},
+    "BaseParameters": {"of": "base.values_for(...)"},
 }
 OPTIONS: dict[str, dict[str, str]] = {  # command, or "" for all of them -> old option -> what replaces it
     "": {"--values": "--with-parameters", "--outside": "--allow-external-files", "--force": "--overwrite"},

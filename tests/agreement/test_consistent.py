@@ -11,8 +11,7 @@ import pytest
 import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
-from linkwork.identify.convex.consistent_fit import typical
-from linkwork.identify.convex.entropic_prior import GAMMAS, Prior, consistent, path
+from linkwork.identify.convex.consistent_fit import GAMMAS, Prior, minima_by_gamma, minimum_with_prior, typical_sizes
 from linkwork.identify.convex.newton import covariance
 from linkwork.identify.regression.least_squares import wls
 from linkwork.identify.regression.stacked_regressor import collect
@@ -38,7 +37,7 @@ class Problem:
         information = collect(unknowns, [log.for_robot(unknowns.robot)])
         first = wls(information, unknowns.base_prior)
         thought = unknowns.prior if unknowns.prior.any() else first.x
-        prior = Prior.of(unknowns, thought, typical(unknowns, first.x))
+        prior = Prior.of(unknowns, thought, typical_sizes(unknowns, first.x))
         return Problem(unknowns, prior, information.triangle(1 / first.sigma))
 
     def least(self, gamma: float) -> float:
@@ -77,14 +76,14 @@ class Problem:
 
     def assert_same(self, gammas: tuple[float, ...]) -> None:
         for gamma in gammas:
-            found = consistent(self.R, self.prior, gamma)
+            found = minimum_with_prior(self.R, self.prior, gamma)
             assert found.settled
             assert found.cost == pytest.approx(self.least(gamma), rel=SAME)
             self.assert_physical(found.theta)
 
     def assert_same_without_prior(self, gamma: float) -> None:
         """A pull so weak that it does not act."""
-        found, least = consistent(self.R, self.prior, gamma), self.least(0.0)
+        found, least = minimum_with_prior(self.R, self.prior, gamma), self.least(0.0)
         assert least - SAME * least < self.squares(found.theta) < least + SAME * least
         self.assert_physical(found.theta)
 
@@ -111,21 +110,21 @@ def test_panda(panda: Problem):
 
 def test_it_is_quick(panda: Problem):
     began = time.perf_counter()
-    consistent(panda.R, panda.prior, 1e-2)
+    minimum_with_prior(panda.R, panda.prior, 1e-2)
     assert time.perf_counter() - began < QUICK
 
 
 def test_the_path_over_all_weights(panda: Problem):
     """Each from where the last one ended: the same minima, as far as they are compared."""
-    for gamma, found in zip(GAMMAS, path(panda.R, panda.prior), strict=True):
-        expected = consistent(panda.R, panda.prior, gamma)
+    for gamma, found in zip(GAMMAS, minima_by_gamma(panda.R, panda.prior), strict=True):
+        expected = minimum_with_prior(panda.R, panda.prior, gamma)
         assert found.cost == pytest.approx(expected.cost, rel=1e-4)
         panda.assert_physical(found.theta)
 
 
 def test_a_start_does_not_matter(panda: Problem):
-    expected = consistent(panda.R, panda.prior, 1.0)
-    near = consistent(panda.R, panda.prior, 1.0, consistent(panda.R, panda.prior, 3.0).theta)
+    expected = minimum_with_prior(panda.R, panda.prior, 1.0)
+    near = minimum_with_prior(panda.R, panda.prior, 1.0, minimum_with_prior(panda.R, panda.prior, 3.0).theta)
     assert near.cost == pytest.approx(expected.cost, rel=1e-9)
     assert near.theta == pytest.approx(expected.theta, rel=1e-5, abs=1e-8)
 
@@ -133,7 +132,7 @@ def test_a_start_does_not_matter(panda: Problem):
 def test_deviations_are_those_of_the_curvature(panda: Problem):
     """Of the cost, by differences of second order along some directions."""
     gamma = 10.0
-    found = consistent(panda.R, panda.prior, gamma)
+    found = minimum_with_prior(panda.R, panda.prior, gamma)
     rng = np.random.default_rng(0)
     spread = covariance(panda.R[:, :-1] @ panda.prior.unknowns.matrix, panda.prior, gamma, found.theta)
     roots = np.linalg.cholesky(spread)
@@ -179,10 +178,10 @@ def test_data_of_the_wrong_sign(upside_down: Log):
     """No physical robot is near; the best one is found all the same, and it is said."""
     robot = linkwork.load("planar2r")
     own = Problem.of(unknowns_of(robot), upside_down)
-    found = consistent(own.R, own.prior, 1.0)
+    found = minimum_with_prior(own.R, own.prior, 1.0)
     assert own.least(1.0) == pytest.approx(found.cost, rel=SAME)
     own.assert_physical(found.theta)
     with pytest.warns(IdentificationWarning, match="other sign"):
         fit = robot.identify(upside_down)
-    assert fit.is_physical and fit.doubts
+    assert fit.is_physical and fit.warnings
     own.assert_physical(fit.standard.values)

@@ -39,7 +39,7 @@ def fit(robot, log):
 def test_recorded_torques_are_explained(fit):
     assert (fit.errors["fitted"][:4] < 0.10).all()
     assert (fit.errors["fitted"] < 0.12).all()
-    assert not fit.unseen
+    assert not fit.unidentifiable
 
 
 def test_friction_rotors_and_offsets_are_those_published(fit):

@@ -495,19 +495,19 @@ def test_none_where_the_layout_is_another(monkeypatch, name, moved):
 @pytest.mark.parametrize(
     ("place", "name", "value", "told"),
     [
-        (direct, "_layout_is_known", lambda: False, "keeps the fields of arrays elsewhere"),
-        (direct, "_numpy_entries", lambda *slots: [0] * len(slots), "keeps the fields of arrays elsewhere"),
-        (direct, "_numpy_entries", lambda *slots: [1] * len(slots), "keeps the fields of arrays elsewhere"),
+        (direct, "_layout_is_known", lambda: False, "keeps the fields of arrays in places unknown"),
+        (direct, "_numpy_entries", lambda *slots: [0] * len(slots), "keeps the fields of arrays in places unknown"),
+        (direct, "_numpy_entries", lambda *slots: [1] * len(slots), "keeps the fields of arrays in places unknown"),
         (direct, "PYTHON_FUNCTIONS", ("PyObject_Unknown",) * 4, "has no PyObject_Unknown"),
         (direct.sysconfig, "get_config_var", lambda name: 1, "no global interpreter lock"),
-        (direct.ctypes, "sizeof", lambda kind: 4, "64 bits"),
+        (direct.ctypes, "sizeof", lambda kind: 4, "64-bit"),
     ],
 )
 def test_the_portable_way_where_something_is_missing(monkeypatch, place, name, value, told):
     """It is told why; that fields are not where they were is told aloud."""
     program = random_program(38, 20)
     direct.obstacle.cache_clear()
-    aloud = pytest.warns(RuntimeWarning, match=told) if "elsewhere" in told else nullcontext()
+    aloud = pytest.warns(RuntimeWarning, match=told) if "unknown" in told else nullcontext()
     with monkeypatch.context() as patch:
         patch.setattr(place, name, value)
         with aloud:

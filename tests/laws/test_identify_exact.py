@@ -40,7 +40,7 @@ def assert_found(fit: Fit, truth: linkwork.Robot, x: np.ndarray) -> float:
 def fitted(robot: linkwork.Robot, truth: linkwork.Robot, log: Log, seed: int = 3) -> Fit:
     """From a prior that is wrong by a third. Base parameters and forces are those of the truth."""
     fit = robot.identify(log, "wls", width=0.0, prior=other(robot, seed))
-    assert not fit.unseen
+    assert not fit.unidentifiable
     assert_found(fit, truth, fit.base.values)
     information = collect(fit.unknowns, [each.for_robot(fit.robot) for each in fit.logs])
     assert_found(fit, truth, ols(information, fit.base.prior).x)

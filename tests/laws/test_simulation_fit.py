@@ -9,8 +9,7 @@ import pytest
 import linkwork
 from linkwork.control import PD, PID, ComputedTorque, Fourier, Point
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
-from linkwork.identify.convex.entropic import Entropic
-from linkwork.identify.convex.inertia_cone import made_physical, parameters_of, pseudo_inertia
+from linkwork.identify.convex.entropic import Entropic, make_physical, parameters_of, pseudo_inertia
 from linkwork.identify.logs.log import Log
 from linkwork.identify.output_error.damped_search import starts_of
 from linkwork.identify.output_error.rollout_error import OutputError
@@ -69,10 +68,10 @@ def test_pseudo_inertias():
     rows = parameters_of(G @ G.transpose(0, 2, 1))
     rows[0] = [1, 0, 0, 0, 0.1, 0, 0, 0.1, 0, 0.5]  # thinner than thin
     assert np.linalg.eigvalsh(pseudo_inertia(rows))[0, 0] < 0
-    moved = made_physical(rows)
+    moved = make_physical(rows)
     assert np.linalg.eigvalsh(pseudo_inertia(moved)).min() > 0 and np.array_equal(moved[1:], rows[1:])
     assert np.allclose(parameters_of(pseudo_inertia(rows)), rows, rtol=0, atol=1e-14)
-    inside = made_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
+    inside = make_physical(1.2 * moved + 0.01 * rng.normal(size=rows.shape))
     step = rng.normal(size=rows.shape)
     step[0] *= 1e-3
     forth = np.linalg.solve(pseudo_inertia(inside), pseudo_inertia(step))
@@ -85,7 +84,7 @@ def test_pseudo_inertias():
     gradient, J = pull.slopes(here)
     assert slope == pytest.approx(gradient @ way, rel=1e-7)
     assert np.allclose(J.T @ (J @ way), bend, rtol=0, atol=1e-7 * abs(bend).max())
-    assert abs(pull.slopes(prior)[0]).max() < 1e-9 * abs(pull.pull).max()
+    assert abs(pull.slopes(prior)[0]).max() < 1e-9 * abs(pull.linear_term).max()
     assert abs(pull.divergences(prior)).max() < 1e-9 and (pull.divergences(here) > 0).all()
     more = pull.divergences(here).sum() + here[0] / 2 - np.log(here[0] / 2) - 1
     assert pull.value(here) - pull.value(prior) == pytest.approx(more, rel=1e-9)
@@ -307,7 +306,7 @@ def test_a_robot_with_loops():
     log = Log(t=run.t, q=run.q, v=run.v, tau=tau)
     fit = fit_simulation(robot, log, {"viscous": ["crank"]}, horizon=0.1)
     crank = robot.model.position_names.index("crank")
-    assert "loops are closed" in " ".join(fit.notes) and fit.names == ("crank.FV",)
+    assert "robots with loops" in " ".join(fit.notes) and fit.names == ("crank.FV",)
     others = changed(robot, viscous=[0.0 if k == crank else x for k, x in enumerate(viscous)])
     again = fit_simulation(others, log, {"viscous": ["crank"]}, horizon=0.1)
     # A segment starts with closed loops, where the recorded motion was open by as much as a step leaves them.
@@ -378,20 +377,20 @@ def test_what_would_be_negative_ends_at_zero():
 
 MISTAKES = {
     "a wrong name": ({"unknowns": ["masses"]}, UnknownNameError, "there is no unknown of a simulation"),
-    "nothing": ({"unknowns": []}, LinkworkError, "nothing is to be found"),
+    "nothing": ({"unknowns": []}, LinkworkError, "there is nothing to identify"),
     "a wrong joint": ({"unknowns": {"viscous": ["knee"]}}, UnknownNameError, "there is no joint 'knee'"),
     "no springs": ({"unknowns": ["stiffness"]}, LinkworkError, "no joint has it"),
-    "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "there is nothing to begin with"),
+    "a spring of zero": ({"unknowns": {"stiffness": ["elbow"]}}, LinkworkError, "the initial value is zero"),
     "a payload nowhere": ({"unknowns": ["payload"]}, LinkworkError, "a payload is carried by a frame"),
-    "no reference": ({"log": {"reference": None}}, LinkworkError, "a controller follows a reference"),
+    "no reference": ({"log": {"reference": None}}, LinkworkError, "the controller needs a reference"),
     "no controller": ({"controller": 3.0}, LinkworkError, "this is not a controller"),
     "a short horizon": ({"horizon": 1e-3}, LinkworkError, "a segment has too few samples"),
     "no such output": ({"outputs": ["a"]}, UnknownNameError, "measured output 'a'"),
     "weights of others": ({"weight": {"v": 1.0}}, LinkworkError, "an output has no weight"),
-    "another method": ({"method": "euler"}, UnknownNameError, "there is no method with steps of its own 'euler'"),
+    "another method": ({"method": "euler"}, UnknownNameError, "there is no integrator 'euler'"),
     "a method that looks back": ({"method": "adams-bashforth-4"}, LinkworkError, "depends on the steps before it"),
     "columns": ({"log": {"q": np.zeros((51, 3))}}, ShapeError, "the columns do not fit the robot"),
-    "too long a step": ({"controller": PD(1e9, 1e3)}, LinkworkError, "leaves the numbers from where the search begins"),
+    "too long a step": ({"controller": PD(1e9, 1e3)}, LinkworkError, "diverges with the initial parameters"),
 }  # fmt: skip
 
 

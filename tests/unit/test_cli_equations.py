@@ -38,7 +38,7 @@ def test_sympy():
     assert "M12 = MX2*d2*cos(q2) + ZZ2\n" in text
 
 
-def test_numbers_and_written_out():
+def test_numbers_and_expand():
     text = run("planar2r", "--quantity", "inertia_matrix", "--numbers", "--expand")
     assert "M12 = 25*C2 + 22.5\n" in text and "M22 = 122.5\n" in text
     assert [Printer().number(x) for x in (0.01999999999999999, 1 / 3, 0.1 + 0.2)] == ["0.02", repr(1 / 3), "0.3"]

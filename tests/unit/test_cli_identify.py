@@ -83,7 +83,8 @@ def test_json_and_a_robot(run, robot, log):
     assert [row["value"] for row in found["standard"]] == pytest.approx(fit.standard.values.tolist())
     assert [row["deviation"] for row in found["base"]] == pytest.approx(fit.base.deviations.tolist())
     assert found["errors"]["held out"] == pytest.approx(fit.errors["held out"].tolist())
-    assert found["notes"] == list(fit.notes) and found["warnings"] == [] and found["unseen"] == []
+    assert found["notes"] == [note.message for note in fit.notes]
+    assert found["warnings"] == [] and found["unidentifiable"] == []
     assert found["physical"] == fit.physical and "found.urdf" in found["files"]
     side = [name for name in found["files"] if name.endswith(".yaml")]
     again = linkwork.load("found.urdf", structure=side[0] if side else None)
@@ -150,7 +151,7 @@ def test_warnings(run, robot):
     words = " ".join(out.split())
     assert (code, err) == (0, "")
     assert "Warning: forces of shoulder have the other sign than expected" in words
-    assert "Warning: the data do not tell all parameters" in words
+    assert "Warning: the data do not identify all parameters" in words
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_warnings(run, robot):
         (("planar2r", "log.csv", "--friction", "stribeck"), "stribeck takes one number"),
         (("planar2r", "log.csv", "--friction", "viscous=2"), "viscous takes no number"),
         (("planar2r", "log.csv", "--known", "masses"), "there is no kind of parameters 'masses'"),
-        (("planar2r", "log.csv", "--known", "inertias,rotors", "--friction", "none"), "nothing is to be found"),
+        (("planar2r", "log.csv", "--known", "inertias,rotors", "--friction", "none"), "there is nothing to identify"),
         (("planar2r", "log.csv", "--payload", "nose"), "there is no frame 'nose'"),
         (("planar2r", "log.csv", "--columns", "q"), "is not of the form KIND=WHICH"),
         (("planar2r", "log.csv", "--columns", "x=1"), "there is no kind of column 'x'"),

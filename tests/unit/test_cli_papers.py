@@ -124,7 +124,7 @@ def test_polynomials():
     assert str(p - Polynomial.of("21/2", 0, 0)) == "38 1/2 n - 85"
     assert str(Polynomial.of(-1, 0, "1/3")) == "-n^2 + 1/3" and str(Polynomial.of(0)) == "0"
     assert Polynomial.of(2, 1)(Fraction(1, 2)) == 2
-    with pytest.raises(LinkworkError, match="no polynomial"):
+    with pytest.raises(LinkworkError, match="not a polynomial"):
         fit({1: 1, 2: 2, 3: 4, 4: 9}, "test")
 
 

@@ -64,8 +64,10 @@ def test_params_of_loops():
 def test_params_tell_what_is_assumed(tmp_path):
     path = tmp_path / "tilted.yaml"
     path.write_text(TILTED)
-    told = "8 of the base parameters add no more than 1e-15 to what the others do near home, which may be rounding"
-    assert f"Ambiguous: {told}: they are taken to act." in " ".join(run("params", str(path)).split())
+    told = (
+        "8 of the base parameters add no more than 1e-15 to the effect of the others near home, which may be rounding"
+    )
+    assert f"Ambiguous: {told}: they are assumed to act." in " ".join(run("params", str(path)).split())
     assert told in json.loads(run("params", str(path), "--json"))["ambiguity"]
     assert json.loads(run("params", "four-bar", "--json"))["ambiguity"] == ""
     assert "Ambiguous" not in run("params", "four-bar")

@@ -31,7 +31,10 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
         (("export", "panda", "--name", "1a"), "fix: --name robot_1a"),
         (("convert", "panda", "r.urdf"), "replace it with --overwrite"),
         (("inspect", "panda", "--with-parameters", "nosuch.yaml"), "fix: give the path of a file"),
-        (("check", "r.urdf", "--json"), "--with-parameters FILE, or of measurements: `linkwork identify`"),
+        (
+            ("check", "r.urdf", "--json"),
+            "--with-parameters FILE, or identify them from measurements: `linkwork identify`",
+        ),
         (("inspect", "robot/r.xml"), "or allow it by --allow-external-files"),
         (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
     ],

@@ -108,7 +108,7 @@ def test_equal_entries_are_all_there():
     assert "\nT12 = S12m4\n" in pose and "\nT21 = S12m4\n" in pose
     panda = linkwork.load("panda").symbolic("inertia_matrix").text()
     assert {f"M{i}{k}" for i in range(1, 8) for k in range(1, 8)} <= {*re.findall(r"^(M\d\d) = ", panda, re.MULTILINE)}
-    short = linkwork.load("planar2r").symbolic("inertia_matrix", written_out=True).text()
+    short = linkwork.load("planar2r").symbolic("inertia_matrix", expand=True).text()
     assert "\nM21 = M12\n" in short
 
 

@@ -16,7 +16,7 @@ from linkwork.identify.excitation.excite import excite
 from linkwork.identify.excitation.fourier_from_rest import FourierFromRest, Grid
 from linkwork.identify.excitation.motion_limits import limits_of_dependents, limits_of_series, limits_of_torques
 from linkwork.identify.excitation.motion_path import Path
-from linkwork.identify.excitation.workspace_limits import room_of_frames, room_of_loops
+from linkwork.identify.excitation.workspace_limits import limits_of_frames, limits_of_loops
 from linkwork.model import Mimic, Motor, Transmission
 from linkwork.options import ExciteOptions
 from linkwork.pipeline import compile
@@ -76,8 +76,8 @@ def problem_of(robot, frames=(), height=None, box=None, torque=None):
     rows = [
         *limits_of_series(path, limits, {}, []),
         *limits_of_dependents(path, 0.9),
-        *room_of_frames(path, frames, height, box),
-        *room_of_loops(path),
+        *limits_of_frames(path, frames, height, box),
+        *limits_of_loops(path),
         *limits_of_torques(smooth, limits, []),
     ]
     n, harmonics = len(path.names), 3
@@ -370,8 +370,8 @@ def test_progress():
         ({"position": {"elbow": (1.0, -1.0)}}, ShapeError, "no limit"),
         ({"still": ["wrist"]}, UnknownNameError, "wrist"),
         ({"still": ["shoulder", "elbow"]}, LinkworkError, "no joint is left"),
-        ({"height": 0.0}, LinkworkError, "which frames"),
-        ({"frames": ["forearm"]}, LinkworkError, "keep clear of something"),
+        ({"height": 0.0}, LinkworkError, "frames that keep clear are missing"),
+        ({"frames": ["forearm"]}, LinkworkError, "nothing to keep clear of"),
         ({"frames": ["hand"], "height": 0.0}, UnknownNameError, "hand"),
         ({"frames": ["forearm"], "box": ((0, 0, 0), (1, 1, -1))}, ShapeError, "no box"),
         ({"progress": 3}, ShapeError, "progress"),

@@ -66,7 +66,7 @@ def test_moving_and_standing_apart(robot, fit):
     assert tuple(parts) == PARTS
     assert parts["moving"].max() < 1e-3  # but for the first and last samples of each motion
     assert parts["standing"].min() > 0.005 and parts["standing, beyond Coulomb"].max() < 1e-3
-    still = np.abs(log.v) < 0.01 * fit.fastest
+    still = np.abs(log.v) < 0.01 * fit.max_velocities
     moving, standing = expected(log, fit.torque(log.q, log.v, log.a), still)
     assert parts["standing"] == pytest.approx(standing, rel=0.02)
     assert parts["moving"] == pytest.approx(moving, abs=1e-3)
@@ -110,11 +110,11 @@ def test_a_fit_of_standing_samples_says_so(robot):
     log = steps(0.9, robot)
     with pytest.warns(IdentificationWarning, match=r"friction at rest(.|\n)*shoulder(.|\n)*without_standstill"):
         fit = robot.identify(log, "wls", width=0.01)
-    assert any("friction at rest" in doubt for doubt in fit.doubts)
+    assert any("friction at rest" in doubt for doubt in fit.warnings)
     assert fit.errors["moving"].max() < fit.errors["fitted"].max() < fit.errors["standing"].max()
     assert re.search(r"\d moving \(\w+\), \S+ standing \(", repr(fit))
     apart = robot.identify(log.without_standstill(), "wls", width=0.01)
-    assert not [doubt for doubt in apart.doubts if "rest" in doubt]
+    assert not [doubt for doubt in apart.warnings if "rest" in doubt]
     off, biased = (np.abs([each.standard[f"{name}.FS"] for name in RUBS] - FS) for each in (apart, fit))
     assert off.max() < 0.05 and (biased > 5 * off).all()
 

@@ -12,14 +12,13 @@ import linkwork
 from linkwork.errors import LinkworkError
 from linkwork.html import DOTS, Series, chart, deviation_bar, triangle_map
 from linkwork.identify import Log
-from linkwork.identify.plots.force_curves import SPANS, curves_of
-from linkwork.identify.plots.friction_curves import friction_curves
+from linkwork.identify.plots.curves import SPANS, curves_of, friction_curves
 from linkwork.model.pseudo_inertia import body_of
 from support.html_page import Page
 
 TITLES = [
     "Errors", "Measured and predicted", "Base parameters", "Bodies", "Drives and friction",
-    "What the data do not tell", "Correlation", "What was done",
+    "What the data do not identify", "Correlation", "What was done",
 ]  # fmt: skip
 
 
@@ -97,7 +96,7 @@ def test_parameters(fit, page):
         body = body_of(fit.standard.values[at : at + 10])
         mass, _, *center = (float(x) for x in cells(text, name)[:5])
         assert mass == pytest.approx(body.mass, rel=1e-4) and center == pytest.approx([*body.center], abs=1e-5)
-        assert float(cells(text, name)[-2]) == pytest.approx(fit.pull[name], rel=0.06)
+        assert float(cells(text, name)[-2]) == pytest.approx(fit.divergence[name], rel=0.06)
         assert cells(text, name)[-1] == "yes"
     text = section(page, "Drives and friction")
     assert "IA rotor inertia, FS coulomb, FV viscous, F0 offset" in text
@@ -106,8 +105,8 @@ def test_parameters(fit, page):
 
 def test_what_is_not_told(fit, page):
     text = Page(page).text
-    for name, told in zip(fit.standard.names, fit.standard.told, strict=True):
-        assert (f"{name}," in text or f"{name}." in text) == (told == "untold")
+    for name, told in zip(fit.standard.names, fit.standard.status, strict=True):
+        assert (f"{name}," in text or f"{name}." in text) == (told == "unidentifiable")
     for note in fit.notes:
         assert note in text
 
@@ -132,9 +131,9 @@ def test_warnings_stand_first(robot):
     text = fit.report()
     assert re.findall("<h2>(.*?)</h2>", text)[0] == "Warnings"
     told = Page(section(text, "Warnings")).text
-    assert fit.doubts and all(doubt in told for doubt in fit.doubts)
-    assert all(f"{name} cannot be a body: {why}" in told for name, why in fit.physical.items() if why)
-    assert all(words in text for words in fit.unseen)
+    assert fit.warnings and all(note.message in told for note in fit.warnings)
+    assert all(f"{name} is physically impossible: {why}" in told for name, why in fit.physical.items() if why)
+    assert all(words in text for words in fit.unidentifiable)
     assert "infinite" in text or np.isfinite(fit.condition)
     short = fit._repr_html_()
     assert "Warning: " in short and all(name in short for name in fit.forces)
@@ -173,7 +172,7 @@ def test_friction_curves(robot, fit):
     line = values["shoulder.FS"] * np.sign(one.v) + values["shoulder.FV"] * one.v + values["shoulder.F0"]
     assert one.force == pytest.approx(line, rel=1e-9)
     assert one.before == pytest.approx(8 * np.sign(one.v) + 3 * one.v, rel=1e-9)
-    assert one.fastest == fit.fastest[0]
+    assert one.fastest == fit.max_velocities[0]
     noise = fit.sigma[0] / np.sqrt(20)  # of averages
     assert np.abs(one.seen - np.interp(one.seen_v, one.v, one.before)).max() < 6 * noise
 

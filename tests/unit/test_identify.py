@@ -148,7 +148,7 @@ def test_payload(method):
     log = recorded(carrying, 60, reach=2)
     log = log.noisy(0, tau=1e-9)  # as good as exact
     fit = robot.identify(log, method, payload=frame)
-    assert len(fit.standard) == 10 and set(fit.standard.told) == {"alone"}
+    assert len(fit.standard) == 10 and set(fit.standard.status) == {"alone"}
     assert_same(fit.robot, carrying, tolerance=1e-5)
     assert_same(robot.with_payload(fit), fit.robot, tolerance=1e-12)
     assert fit.payload[frame]["mass"] == pytest.approx(LOAD["mass"], rel=1e-5)
@@ -202,7 +202,7 @@ def test_a_given_weight_of_the_prior(robot, noisy):
     """The stronger, the nearer to what was thought; the weaker, the better told what was measured."""
     strong, weak = (robot.identify(noisy, gamma=gamma, width=0.0) for gamma in (np.float32(1e5), 1e-3))
     assert strong.gamma == 1e5 and weak.gamma == 1e-3
-    assert sum(strong.pull.values()) < 0.2 * sum(weak.pull.values())
+    assert sum(strong.divergence.values()) < 0.2 * sum(weak.divergence.values())
     assert (weak.errors["fitted"] < strong.errors["fitted"]).all()
     assert strong.is_physical and weak.is_physical
     near = robot.identify(noisy, gamma=1e5, width=0.0, prior=other(robot, 1))

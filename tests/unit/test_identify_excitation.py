@@ -74,11 +74,13 @@ STILL = (
 def test_a_joint_that_stands_still(case, method):
     """Its friction and rotor stay as they were, and are named; what is well excited is found."""
     fit = robot().identify(log_of(case), method, width=0.02)
-    untold = {name for name, told in zip(fit.base.names, fit.base.told, strict=True) if told == "untold"}
+    untold = {name for name, told in zip(fit.base.names, fit.base.status, strict=True) if told == "unidentifiable"}
     assert untold >= FEW
     for name in FEW:
-        assert any(text.startswith(f"{name}:") and "motion of elbow" in text for text in fit.unseen), fit.unseen
-    assert any("do not tell all" in doubt for doubt in fit.doubts)
+        assert any(text.startswith(f"{name}:") and "motion of elbow" in text for text in fit.unidentifiable), (
+            fit.unidentifiable
+        )
+    assert any("do not identify all" in doubt for doubt in fit.warnings)
     assert abs(fit.standard["elbow.FV"]) < 0.1 and fit.standard["elbow.IA"] == pytest.approx(0, abs=200)
     if ("noise" not in case and "encoder" not in case) or "smoothed" in case:
         assert untold == FEW
@@ -89,7 +91,7 @@ def test_a_joint_that_stands_still(case, method):
 @pytest.mark.parametrize("method", ["ols", "wls", "irls", "iv", "consistent"])
 def test_what_moves_is_found_in_spite_of_noise(method):
     fit = robot().identify(log_of("moving, smoothed").between(0.5, 3.5), method, width=0.02)
-    assert fit.unseen == () and fit.doubts == ()
+    assert fit.unidentifiable == () and fit.warnings == ()
     assert fit.errors["fitted"].max() < 0.01
     x = dict(zip(robot().parameter_names("minimal"), robot().parameter_values("minimal"), strict=True))
     assert fit.base["ZZR1"] == pytest.approx(x["ZZR1"], rel=0.01) and fit.base["MX2"] == pytest.approx(
@@ -102,12 +104,12 @@ def test_a_warning_of_noise_that_was_differentiated():
     log = log_of("moving")
     with pytest.warns(IdentificationWarning, match="made larger by differentiation"):
         fit = robot().identify(log, "wls", width=0.02)
-    (doubt,) = (each for each in fit.doubts if "differentiation" in each)
-    assert "shoulder" in doubt and "elbow" in doubt
-    cutoff = float(doubt.partition("log.smoothed(")[2].partition(")")[0])
-    assert f"--cutoff {cutoff:g}" in doubt and 1.1 < cutoff < 40
+    (note,) = (each for each in fit.warnings if each.code == "noisy-prediction")
+    assert {*note.values} == {"shoulder", "elbow"} and "differentiation" in note.text
+    cutoff = float(note.fix.partition("log.smoothed(")[2].partition(")")[0])
+    assert f"--cutoff {cutoff:g}" in note.command_fix and 1.1 < cutoff < 40
     smooth = robot().identify(log.smoothed(cutoff).between(0.5, 3.5), "wls", width=0.02)
-    assert smooth.doubts == () and smooth.errors["fitted"].max() < 0.01
+    assert smooth.warnings == () and smooth.errors["fitted"].max() < 0.01
     assert fit.errors["fitted"].min() > 0.3
 
 
@@ -118,8 +120,8 @@ def test_by_simulation():
     asked = {"unknowns": {"viscous": ["shoulder", "elbow"]}, "horizon": 0.2}
     rubbing = robot().with_friction({"shoulder": {"viscous": 1.0}, "elbow": {"viscous": 1.0}})
     fit = rubbing.identify(log, "simulation", simulation=asked)
-    assert any(text.startswith("elbow.FV:") for text in fit.unseen)
-    assert not any(text.startswith("shoulder.FV:") for text in fit.unseen)
+    assert any(text.startswith("elbow.FV:") for text in fit.unidentifiable)
+    assert not any(text.startswith("shoulder.FV:") for text in fit.unidentifiable)
 
 
 def test_loops_and_floating_bases():
@@ -129,7 +131,7 @@ def test_loops_and_floating_bases():
     for log in (still, still.noisy(0, q=1e-5), still.noisy(0, q=1e-5).smoothed(10)):
         fit = crank.identify(log, "wls", width=0.05)
         assert np.abs(fit.base.values).max() < 10
-        assert {"FV1", "FS1"} <= {text.partition(":")[0] for text in fit.unseen}
+        assert {"FV1", "FS1"} <= {text.partition(":")[0] for text in fit.unidentifiable}
     swing = (2 * t + 3 * np.sin(t))[:, None]
     moving = Log(t, swing, swing, joints=["crank"]).noisy(0, q=1e-5).smoothed(10)
     placed = moving.for_robot(crank)
@@ -142,9 +144,9 @@ def test_loops_and_floating_bases():
     log = replace(log, tau=flyer.inverse_dynamics(*(getattr(log.for_robot(flyer), kind) for kind in "qva")))
     for each in (log, log.noisy(0, q=1e-6).smoothed(10)):
         fit = flyer.identify(each, "wls", width=0.05)
-        assert {"FV3", "IA3"} <= {text.partition(":")[0] for text in fit.unseen}
+        assert {"FV3", "IA3"} <= {text.partition(":")[0] for text in fit.unidentifiable}
         assert np.abs(fit.base.values).max() < 300
-        assert {text.partition(":")[0] for text in fit.unseen} <= {"FV3", "FS3", "IA3"}
+        assert {text.partition(":")[0] for text in fit.unidentifiable} <= {"FV3", "FS3", "IA3"}
 
 
 # -- the noise of a recording ----------------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def test_states_that_do_not_follow_each_other_have_no_noise():
     states = recorded(truth, 100)
     assert noise_of(states) == {}
     fit = robot().identify(states, "wls", width=0.0)
-    assert fit.unseen == () and fit.errors["fitted"].max() < 1e-9
+    assert fit.unidentifiable == () and fit.errors["fitted"].max() < 1e-9
     followed = swung(truth, 5, 100).noisy(0, q=1e-4, v=1e-3)
     assert noise_of(followed)["q"] == pytest.approx([1e-4, 1e-4], rel=0.2)
     assert noise_of(followed)["v"] == pytest.approx([1e-3, 1e-3], rel=0.2)
@@ -240,9 +242,9 @@ def test_noise_that_is_given():
     wander = 1e-5 * np.sin(2 * np.pi * np.array([1.7, 2.3]) * t[:, None])
     log = Log(t, q + wander * [0, 1], tau)
     believed = robot().identify(log, "wls", width=0.02)
-    assert not any(text.startswith("IA2") for text in believed.unseen)
+    assert not any(text.startswith("IA2") for text in believed.unidentifiable)
     given = robot().identify(replace(log, noise={"q": [0.0, 1e-5]}), "wls", width=0.02)
-    assert {text.partition(":")[0] for text in given.unseen} >= FEW
+    assert {text.partition(":")[0] for text in given.unidentifiable} >= FEW
 
 
 @pytest.mark.parametrize("noise", [{"q": -1.0}, {"q": [1.0, 2.0, 3.0]}, {"q": "much"}, {"q": np.nan}, {"tau": 1}])

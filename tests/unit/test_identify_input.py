@@ -28,9 +28,9 @@ WRONG = {
     "law": ({"friction": ("coulomb", "viscose")}, UnknownNameError, r"no friction law 'viscose'(.|\n)*viscous"),
     "laws of a joint": ({"friction": {"wrist": ["coulomb"]}}, UnknownNameError, r"no joint or motor 'wrist'"),
     "law of a joint": ({"friction": {"elbow": 3}}, UnknownNameError, "no friction law '3'"),
-    "no laws": ({"friction": 3}, LinkworkError, r"friction: these are not laws of friction\n  got: 3"),
+    "no laws": ({"friction": 3}, LinkworkError, r"friction: these are not friction laws\n  got: 3"),
     "nothing": (
-        {"friction": (), "inertias": False, "rotors": False}, LinkworkError, r"nothing is to be found\n  fix: ask for"
+        {"friction": (), "inertias": False, "rotors": False}, LinkworkError, r"is nothing to identify\n  fix: choose"
     ),
     "gamma zero": ({"gamma": 0.0}, LinkworkError, r"gamma: out of range\n  got: 0.0\n  expected: a number, positive"),
     "gamma below": ({"gamma": -1.0}, LinkworkError, "gamma: out of range"),
@@ -38,7 +38,7 @@ WRONG = {
     "gamma nan": ({"gamma": float("nan")}, LinkworkError, "gamma: out of range"),
     "width": ({"width": -0.1}, LinkworkError, r"width: out of range\n  got: -0.1\n  expected: .*zero or more"),
     "width endless": ({"width": float("inf")}, LinkworkError, "width: out of range"),
-    "prior": ({"prior": "planar2r"}, LinkworkError, r"prior: the prior is a robot\n  got: 'planar2r'"),
+    "prior": ({"prior": "planar2r"}, LinkworkError, r"prior: the prior must be a robot\n  got: 'planar2r'"),
     "other prior": ({"prior": linkwork.load("scara")}, LinkworkError, r"prior: the prior is another robot\n  got: no "),
     "payload": ({"payload": "hand"}, UnknownNameError, "no frame 'hand'"),
     "payload on the ground": ({"payload": "base"}, LinkworkError, r"payload 'base': this frame does not move\n  fix:"),
@@ -55,7 +55,7 @@ def test_wishes(robot, log, what):
 
 
 def test_no_recordings(robot, log):
-    with pytest.raises(LinkworkError, match=r"there are no recordings\n  fix: give a Log"):
+    with pytest.raises(LinkworkError, match=r"there are no recordings\n  fix: pass a Log"):
         robot.identify([])
     with pytest.raises(
         LinkworkError, match=r"logs: this is no recording\n  got: 3\n  expected: a Log\n  fix: .*Log.re"
@@ -94,20 +94,18 @@ def test_a_joint_that_does_not_move(robot):
     q, v, a = states(truth, 100)
     q[:, 1], v[:, 1], a[:, 1] = 0.7, 0, 0
     log = Log(np.arange(100) / 100, q, truth.inverse_dynamics(q, v, a), v, a)
-    with pytest.warns(
-        IdentificationWarning, match=r"do not tell all parameters; these stay as they were before"
-    ) as all_:
+    with pytest.warns(IdentificationWarning, match="do not identify all parameters; these keep their prior") as all_:
         fit = robot.identify(log, "wls", width=0.0)
     assert len(all_) == 1
-    alone = [text for text in fit.unseen if "together" not in text]
+    alone = [text for text in fit.unidentifiable if "together" not in text]
     for name in ("IA2", "FS2", "FV2"):
-        own = [text for text in fit.unseen if name in text]
-        assert own == [f"{name}: would be told by motion of elbow"], fit.unseen
-    assert len(alone) >= 3 and all("motion of elbow" in text for text in fit.unseen)
-    assert fit.condition == np.inf and "untold" in fit.base.told
-    untold = dict(zip(fit.standard, fit.standard.told, strict=True))
-    assert untold["elbow.FV"] == untold["elbow.IA"] == "untold" and untold["shoulder.FV"] == "alone"
-    assert str(all_[0].message) in fit.doubts and fit.doubts[0] in fit.notes
+        own = [text for text in fit.unidentifiable if name in text]
+        assert own == [f"{name}: would be identified by motion of elbow"], fit.unidentifiable
+    assert len(alone) >= 3 and all("motion of elbow" in text for text in fit.unidentifiable)
+    assert fit.condition == np.inf and "unidentifiable" in fit.base.status
+    untold = dict(zip(fit.standard, fit.standard.status, strict=True))
+    assert untold["elbow.FV"] == untold["elbow.IA"] == "unidentifiable" and untold["shoulder.FV"] == "alone"
+    assert str(all_[0].message) == fit.warnings[0].message and fit.warnings[0] in fit.notes
     # What is told is right all the same.
     assert fit.errors["fitted"].max() < 1e-9 and fit.standard["shoulder.FV"] == pytest.approx(
         truth.parameter_values(drives=True)[list(truth.parameter_names(drives=True)).index("shoulder.FV")], rel=1e-8
@@ -118,9 +116,9 @@ def test_one_position_only(robot):
     """A robot that stands still tells what it weighs there, and no more."""
     q = np.tile([0.3, 0.4], (50, 1))
     log = Log(np.arange(50) / 100, q, robot.inverse_dynamics(q, 0 * q, 0 * q), 0 * q, 0 * q)
-    with pytest.warns(IdentificationWarning, match="do not tell all parameters"):
+    with pytest.warns(IdentificationWarning, match="do not identify all parameters"):
         fit = robot.identify(log)
-    assert fit.is_physical and len(fit.unseen) >= 10
+    assert fit.is_physical and len(fit.unidentifiable) >= 10
     assert fit.robot.inverse_dynamics(q[0], 0 * q[0], 0 * q[0]) == pytest.approx(log.tau[0], rel=1e-3)
 
 
@@ -143,7 +141,7 @@ def test_units_and_signs(robot, method, what):
     log = recorded(robot, 100)
     with pytest.warns(IdentificationWarning, match=words):
         fit = robot.identify(replace(log, tau=change(log.tau)), method)
-    assert fit.doubts and {*fit.doubts} <= {*fit.notes}
+    assert fit.warnings and {*fit.warnings} <= {*fit.notes}
 
 
 def test_no_forces_at_all(robot, log):
@@ -175,7 +173,7 @@ def test_degrees(robot):
 
 def test_nothing_is_suspected_of_good_data(robot, log):
     fit = robot.identify(log, "wls")
-    assert fit.doubts == () and fit.unseen == ()
+    assert fit.warnings == () and fit.unidentifiable == ()
 
 
 # -- gains -------------------------------------------------------------------------------------------------------------
@@ -184,7 +182,9 @@ def test_nothing_is_suspected_of_good_data(robot, log):
 def test_gains(robot, log):
     with pytest.raises(LinkworkError, match=r"one load for each recording\n  got: 1, 2 loads"):
         drive_gains(robot, [log], [None, {"tip": LOAD}])
-    with pytest.raises(LinkworkError, match=r"different loads tell the gains\n  got: 2 recordings of the same load"):
+    with pytest.raises(
+        LinkworkError, match=r"gains need recordings with different loads\n  got: 2 recordings of the same load"
+    ):
         drive_gains(robot, [log, log], [{"tip": LOAD}, {"tip": dict(LOAD)}])
     with pytest.raises(LinkworkError, match=r"payload at 'hand': there is no frame"):
         drive_gains(robot, [log, log], [None, {"hand": LOAD}])

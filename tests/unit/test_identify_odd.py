@@ -9,8 +9,7 @@ import linkwork
 from linkwork.control import PD, Fourier, Point
 from linkwork.errors import LinkworkError
 from linkwork.identify import Log, drive_gains
-from linkwork.identify.convex.consistent_fit import consistent_fit, typical
-from linkwork.identify.convex.entropic_prior import Prior
+from linkwork.identify.convex.consistent_fit import Prior, consistent_fit, typical_sizes
 from linkwork.identify.regression.least_squares import wls
 from linkwork.identify.regression.observations import Observations
 from linkwork.identify.regression.stacked_regressor import collect
@@ -39,7 +38,7 @@ def test_a_robot_without_inertias(noise):
     empty = type(robot)(robot.model.with_parameters(np.zeros((2, 10)).tolist()))
     log = recorded(robot).noisy(0, tau=noise)
     fit, plain = (empty.identify(log, method, width=0.0) for method in ("consistent", "wls"))
-    assert fit.is_physical and not [text for text in fit.doubts if "settle" in text]
+    assert fit.is_physical and not [note for note in fit.warnings if note.code == "not-converged"]
     assert (fit.errors["fitted"] < 1.02 * plain.errors["fitted"] + 1e-9).all()
 
 
@@ -55,7 +54,7 @@ def test_deviations_where_noise_lasts():
     own = log.for_robot(unknowns.robot)
     data = Observations(unknowns, [log], [own], collect(unknowns, [own]), None)
     plain = wls(data.information, unknowns.base_prior)
-    found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical(unknowns, plain.x)), 1e-6)
+    found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical_sizes(unknowns, plain.x)), 1e-6)
     K = unknowns.matrix
     assert plain.lasting > 4
     assert np.median(np.sqrt(np.diag(K @ found.spread @ K.T)) / plain.deviations) == pytest.approx(1, rel=0.1)
@@ -82,7 +81,7 @@ def test_a_load_at_a_frame_by_simulation():
     log = Log(run.t, run.q, run.tau, run.v, reference=path)
     fit = robot.identify(log, "simulation", payload="tip", controller=law)
     assert fit.standard["tip.M"] == pytest.approx(1.5, rel=1e-3)
-    assert fit.payload["tip"]["mass"] == fit.standard["tip.M"] and not fit.pull
+    assert fit.payload["tip"]["mass"] == fit.standard["tip.M"] and not fit.divergence
 
 
 def test_gains_of_a_drive_that_was_not_recorded():

@@ -30,7 +30,7 @@ def test_rests_do_not_hide_coulomb_friction(rests, width):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         fit = linkwork.load("planar2r").identify(rests, "wls", width=width)
-    assert not any("FS" in text for text in fit.unseen)
+    assert not any("FS" in text for text in fit.unidentifiable)
     if width is None:  # jumps leave rests in the fit to be explained, and come out too small
         np.testing.assert_allclose([fit.standard["shoulder.FS"], fit.standard["elbow.FS"]], [120, 40], rtol=0.1)
     assert {each.category for each in said} <= {linkwork.IdentificationWarning}
@@ -43,7 +43,7 @@ def test_a_simulation_keeps_what_the_data_do_not_show():
     moved = Log(t, q, 0 * q).for_robot(robot)
     log = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a))
     asked = {"unknowns": {"viscous": ["shoulder", "elbow"]}, "iterations": 20}
-    with pytest.warns(linkwork.IdentificationWarning, match="these stay as they were before: elbow.FV"):
+    with pytest.warns(linkwork.IdentificationWarning, match="these keep their prior values: elbow.FV"):
         fit = robot.identify(log, "simulation", simulation=asked)
     assert fit.standard["elbow.FV"] == robot.model.joint(2).viscous == fit.robot.model.joint(2).viscous
 
@@ -56,6 +56,7 @@ def test_late_velocities_are_one_sentence_and_differentiated_accelerations_none(
     late = Log(t, q, robot.inverse_dynamics(moved.q, moved.v, moved.a), np.roll(moved.v, 20, axis=0))
     with pytest.warns(linkwork.IdentificationWarning):
         fit = robot.identify(late, "wls", width=0.05)
-    (text,) = [text for text in fit.doubts if "delayed" in text]
-    assert text.startswith("v of shoulder, elbow comes 0.2 s (20 samples) behind")
-    assert not any(text.startswith("a of") for text in fit.doubts)
+    (note,) = [note for note in fit.warnings if note.code == "delayed-column"]
+    assert note.text.startswith("v of shoulder, elbow comes 0.2 s (20 samples) behind")
+    assert note.values["delay"] == pytest.approx(0.2) and note.fix == "is it delayed?"
+    assert not any(note.text.startswith("a of") for note in fit.warnings)

@@ -110,7 +110,9 @@ def test_payload(closed):
 
 
 def test_what_is_refused(truth, log):
-    with pytest.raises(UnsupportedError, match=r"friction: simulations do not search for this law\n  got: asymmetric"):
+    with pytest.raises(
+        UnsupportedError, match=r"friction: the method simulation does not identify this law\n  got: asymmetric"
+    ):
         truth.identify(log, "simulation", friction=("asymmetric",), controller=LAW)
     with pytest.raises(UnknownNameError, match="'lag'"):
         truth.identify(log, "simulation", simulation={"unknowns": ("lag",)}, controller=LAW)
@@ -135,4 +137,4 @@ def test_springs_from_the_motors_alone():
     softer = arm.with_drives({"shoulder": {"stiffness": 2000.0}, "elbow": {"stiffness": 800.0}})
     fit = softer.identify(log, "simulation", simulation={"unknowns": "stiffness"})
     assert [fit.simulation.drives[name]["stiffness"] for name in ("shoulder", "elbow")] == pytest.approx([2500, 1100])
-    assert not fit.errors and not fit.unseen and "By simulation" in fit.report() and "physical" in repr(fit)
+    assert not fit.errors and not fit.unidentifiable and "By simulation" in fit.report() and "physical" in repr(fit)

@@ -178,8 +178,8 @@ def test_combinations_are_few_operations():
         ("0 | \n | 1 \n | 1/2 1/2", "stage 2"),
         ("0 0 | \n 1 | 1 \n | 1/2 1/2", "before a bar"),
         ("0 \n 1 | 1 \n | 1/2 1/2", "before a bar"),
-        ("0 | \n 1 | one \n | 1/2 1/2", "no row of fractions"),
-        ("0 | \n 1 | 1/0 \n | 1/2 1/2", "no row of fractions"),
+        ("0 | \n 1 | one \n | 1/2 1/2", "not a row of fractions"),
+        ("0 | \n 1 | 1/0 \n | 1/2 1/2", "not a row of fractions"),
     ],
 )
 def test_bad_tables(table, told):
@@ -193,7 +193,7 @@ GOOD = ("1/2", "0 | \n 1 | 2 \n | 3 1", "-4")
 @pytest.mark.parametrize(
     ("place", "table", "told"),
     [
-        (0, "x", "no row of fractions"),
+        (0, "x", "not a row of fractions"),
         (1, "", "0 lines"),
         (1, "0 | \n 1 | 2 3 \n | 3 1", "stage 2: .*\n  got: 2 coefficients"),
         (1, "0 | \n 1 | 2 \n | 1", "1 weights of 2 stages"),
@@ -213,7 +213,7 @@ def test_bad_tables_of_rosenbrock_methods(place, table, told):
 
 @pytest.mark.parametrize("given", ["1", "3/2 1/2", "", "3/2 x"])
 def test_bad_weights(given):
-    with pytest.raises(LinkworkError, match=r"no weights of|no row of fractions"):
+    with pytest.raises(LinkworkError, match=r"not weights of|not a row of fractions"):
         AdamsBashforth(given, start=RK4)
 
 

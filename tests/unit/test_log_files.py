@@ -274,7 +274,7 @@ def test_gains(tmp_path):
     assert "tau is the column times 10, -20" in log.notes
     np.testing.assert_allclose(Log.read(path, gains={"knee": -3}).tau, TAU * [1, -3])
     np.testing.assert_allclose(Log.read(path, gains=2.0).tau, TAU * 2)
-    with pytest.raises(LinkworkError, match="currents tell no torque"):
+    with pytest.raises(LinkworkError, match="currents need gains"):
         Log.read(path, units={"tau": "A"})
     with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
         Log.read(path, gains={"kneee": 2})
@@ -375,7 +375,7 @@ def test_wrong_columns(tmp_path):
         ({"tau": []}, "no columns are chosen"),
         ({"tau": [5, 6], "joints": ("a",)}, "2 names, one for each column of q"),
         ({"tau": [5, 6], "t": "clock"}, "no column 'clock'"),
-        ({"tau": [5, 6], "reference": {"x": 1}}, "not told as they should"),
+        ({"tau": [5, 6], "reference": {"x": 1}}, "not chosen by name"),
         ({"tau": [5, 6], "wrenches": {"tip": [1, 2]}}, r"\(N, 6\)"),
     ):
         with pytest.raises(LinkworkError, match=message):

@@ -21,10 +21,9 @@ from linkwork.model import JointDescription, build
 from linkwork.notation.geometry import with_named_geometry
 from linkwork.notation.polynomials import LONGEST, Expression, Unwritten, cosine_and_sine, symbol
 from linkwork.parameters import base_parameters, parameter_vector
-from linkwork.parameters.excitation import excitations
-from linkwork.parameters.khalil import khalil_parameters, with_rotors_absorbed
+from linkwork.parameters.body_motion import body_motions
+from linkwork.parameters.closed_form import khalil_parameters, with_rotors_absorbed, with_values
 from linkwork.parameters.rank import rank, stacked
-from linkwork.parameters.values import with_values
 from linkwork.spatial import Inertia
 from support.evaluate import assert_close, evaluate
 from support.random_robots import Recipe, describe, random_state
@@ -138,7 +137,7 @@ def test_formulas():
 def test_symbols_and_numbers_tell_the_same(seed: int):
     """Formulas with named lengths and angles, evaluated, are the combinations made with numbers; and the text, too."""
     model = build(describe(Recipe(seed=seed, joints=4, branches=seed > 1, extras=True)))
-    base, excited = base_parameters(model), excitations(model)
+    base, excited = base_parameters(model), body_motions(model)
     names = [str(each) for each in base.standard]
     values = zip(names, base.standard_values.tolist(), strict=True)
     named = dict(zip(base.standard, (symbol(name, value, parameter=True) for name, value in values), strict=True))
@@ -177,8 +176,8 @@ def test_only_the_combinations_matter():
 def test_values_of_other_parameters():
     robot = linkwork.load("ur5e")
     base = base_parameters(robot.model)
-    assert_close(base.of(robot.parameters), base.values)
-    assert_close(base.of(2 * np.array(robot.parameters)), 2 * base.values)
+    assert_close(base.values_for(robot.parameters), base.values)
+    assert_close(base.values_for(2 * np.array(robot.parameters)), 2 * base.values)
 
 
 def test_table():
@@ -217,7 +216,7 @@ def test_names_of_standard_parameters():
     vector = parameter_vector(linkwork.load("puma560").model)
     assert vector.names[:3] == ("link1.M", "link1.MX", "link1.MY")
     assert vector.names[60:63] == ("waist.IA", "waist.FS", "waist.FV")
-    with pytest.raises(UnknownNameError, match="choice of parameters 'least'"):
+    with pytest.raises(UnknownNameError, match="kind of parameters 'least'"):
         parameter_vector(linkwork.load("puma560").model, "least")
 
 
@@ -342,4 +341,4 @@ def test_what_cancels_is_left_out():
 @pytest.mark.parametrize("parameters", [np.zeros(3), [["a"] * 10] * 2, None])
 def test_values_of_what_are_no_parameters(parameters):
     with pytest.raises(ShapeError, match=r"not parameters of the links(.|\n)*expected: \(2, 10\)"):
-        linkwork.load("planar2r").base_parameters().of(parameters)
+        linkwork.load("planar2r").base_parameters().values_for(parameters)

@@ -76,7 +76,7 @@ def test_long_expressions_stay_as_they_are():
 
 
 def test_coriolis_matrix_of_a_planar_arm():
-    model = linkwork.load("planar2r").symbolic("coriolis_matrix", written_out=True)
+    model = linkwork.load("planar2r").symbolic("coriolis_matrix", expand=True)
     written = {e.name: Printer().write(e.expression) for e in model.equations}
     assert written == {
         "S2": "sin(q2)",
@@ -102,7 +102,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "quantity"), CASES)
 def test_same_numbers_as_the_program(name, quantity):
     robot = linkwork.load(name)
-    model = robot.symbolic(quantity, written_out=True)
+    model = robot.symbolic(quantity, expand=True)
     held = {}
     exec(model.python(), held)
     function = robot.compile(quantity, backend="interpreter")
@@ -121,7 +121,7 @@ def _called(held, model, state):
 def test_same_as_the_steps_by_sympy(name, quantity):
     """Exactly: the difference of both forms vanishes when multiplied out."""
     robot = linkwork.load(name)
-    short, long = (robot.symbolic(quantity, written_out=w, method="auto").sympy() for w in (True, False))
+    short, long = (robot.symbolic(quantity, expand=w, method="auto").sympy() for w in (True, False))
     assert short.keys() == long.keys()
     for port, whole in short.items():
         assert all(map(_is_zero, whole - long[port])), port
@@ -149,13 +149,13 @@ def _is_zero(expression) -> bool:
     ],
 )
 def test_no_longer_than_sympy_makes_it(name, quantity, entries):
-    found = sympy_entries(linkwork.load(name).symbolic(quantity, written_out=True))
+    found = sympy_entries(linkwork.load(name).symbolic(quantity, expand=True))
     for entry in entries:
         assert found[entry].count_ops() <= sympy.simplify(found[entry]).count_ops()
 
 
 def test_torques_of_a_planar_arm_as_textbooks_have_them():
-    model = linkwork.load("planar2r").symbolic(written_out=True)
+    model = linkwork.load("planar2r").symbolic(expand=True)
     written = {e.name: Printer().write(e.expression) for e in model.equations}
     assert written["C12"] == "cos(q1 + q2)" and "S12" not in written
     assert written["tau2"] == "MX2*(d2*(C2*qdd1 + S2*qd1^2) - G2*C12) + ZZ2*(qdd1 + qdd2) + IA2*qdd2"
@@ -164,6 +164,6 @@ def test_torques_of_a_planar_arm_as_textbooks_have_them():
 @pytest.mark.parametrize("name", ["panda", "puma560", "stanford"])
 def test_large_robots_take_no_long_time(name):
     start = time.perf_counter()
-    model = linkwork.load(name).symbolic("gravity", written_out=True)
+    model = linkwork.load(name).symbolic("gravity", expand=True)
     assert time.perf_counter() - start < 30
     assert max(length(e.expression) for e in model.equations) < 400

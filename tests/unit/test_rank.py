@@ -114,7 +114,7 @@ def test_columns_that_tie_are_taken_in_their_order():
     ("size", "noise", "count", "doubt"),
     [
         (1e-8, 1e-27, 2, ""),
-        (1e-18, 1e-27, 2, "1 of the base parameters add no more than 1e-18 to what the others do"),
+        (1e-18, 1e-27, 2, "1 of the base parameters add no more than 1e-18 to the effect of the others"),
         (1e-28, 1e-27, 1, ""),
         (1e-12, 1e-15, 2, "no more than 1e-12"),
         (1e-10, 1e-15, 2, ""),
@@ -163,7 +163,7 @@ def test_loops_that_contradict_each_other():
 
 def test_loops_that_do_not_close_beside_home(monkeypatch):
     monkeypatch.setattr(states, "CLOSED", 0.0)
-    with pytest.raises(LinkworkError, match=r"too few positions close the loops(.|\n)*got: 0 on .* ways from home"):
+    with pytest.raises(LinkworkError, match=r"too few positions with closed loops(.|\n)*got: 0 on .* walks from home"):
         linkwork.load("four-bar").base_parameters()
 
 

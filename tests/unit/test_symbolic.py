@@ -139,7 +139,7 @@ def steps(text: str) -> dict[str, str]:
 
 class TestReadable:
     def test_the_two_link_arm_reads_like_the_book(self):
-        text = symbolic(linkwork.load("planar2r"), "inertia_matrix", written_out=True).text()
+        text = symbolic(linkwork.load("planar2r"), "inertia_matrix", expand=True).text()
         assert steps(text) == {
             "ZZR1": "ZZ1 + d2^2*M2",
             "C2": "cos(q2)",
@@ -215,7 +215,7 @@ class TestReadable:
         assert pose.operations.sincos == 12 and pose.operations.add < 60
 
     def test_zeros_may_have_symbols_too(self):
-        model = symbolic(linkwork.load("planar2r"), "inertia_matrix", zeros=True, written_out=True)
+        model = symbolic(linkwork.load("planar2r"), "inertia_matrix", zeros=True, expand=True)
         assert steps(model.text())["M12"] in (
             "ZZ2 + d2*(MX2*C2 - MY2*S2)",
             "ZZ2 - d2*(MY2*S2 - MX2*C2)",
@@ -242,7 +242,7 @@ class TestReadable:
 
         sys.settrace(debugger)
         try:
-            with pytest.warns(linkwork.SymbolsWarning, match="no letters .*debugger.* traces this thread"):
+            with pytest.warns(linkwork.SymbolsWarning, match="lack the symbols .*debugger.* traces this thread"):
                 without = robot.symbolic(method="rnea", parameters="standard")
             assert sys.gettrace() is debugger
         finally:
@@ -257,7 +257,7 @@ class TestReadable:
             return None
 
         try:
-            with pytest.warns(linkwork.SymbolsWarning, match="late.* began to trace"), Watch(Visit(), print):
+            with pytest.warns(linkwork.SymbolsWarning, match="late.* started to trace"), Watch(Visit(), print):
                 sys.settrace(late)
             assert sys.gettrace() is late
         finally:
@@ -371,7 +371,11 @@ class TestRefused:
             assert_same(linkwork.load("scara").model, "inertia_matrix", method="lin-fang-2-minimal", **numbers)
 
     def test_too_long(self):
-        with pytest.raises(UnsupportedError, match="leave written_out away"):
+        with pytest.raises(UnsupportedError, match="omit expand=True"):
+            symbolic(linkwork.load("rx90"), expand=True)
+
+    def test_the_old_name_of_an_argument(self):
+        with pytest.raises(TypeError, match="renamed: use 'expand'"):
             symbolic(linkwork.load("rx90"), written_out=True)
 
     def test_not_a_robot(self):
@@ -390,7 +394,7 @@ class TestThePage:
         pytest.importorskip("sympy")
         arm, rx90 = linkwork.load("planar2r"), linkwork.load("rx90")
         real = steps(symbolic(rx90, method="khalil").text())
-        real |= steps(symbolic(arm, "inertia_matrix", written_out=True).text())
+        real |= steps(symbolic(arm, "inertia_matrix", expand=True).text())
         real |= {name: str(e) for name, e in sympy_entries(symbolic(arm, "gravity")).items()}
         shown = [line for block in re.findall(r"^```text\n(.*?)^```", page, re.M | re.S) for line in block.splitlines()]
         assert len(shown) == 11

@@ -129,7 +129,7 @@ def test_too_much_memory_is_refused_with_the_resolution_that_fits():
     assert tabulate(robot, fits, memory_limit=1_000_000).memory <= 1_000_000
     with pytest.raises(LinkworkError):
         tabulate(robot, fits + 1, memory_limit=1_000_000)
-    with pytest.raises(LinkworkError, match="resolution 2 is too much already"):
+    with pytest.raises(LinkworkError, match="even resolution 2 is too much"):
         tabulate(robot, 2, memory_limit=100)
 
 

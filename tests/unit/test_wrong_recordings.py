@@ -9,7 +9,7 @@ import linkwork
 from linkwork.errors import IdentificationWarning
 from linkwork.identify import Log
 from linkwork.identify.logs.column_agreement import disagreements
-from linkwork.identify.regression.log_warnings import explained, suspicions
+from linkwork.identify.regression.log_warnings import explained, log_warnings
 from support.recordings import other, swung
 
 DEGREES = 180 / np.pi
@@ -89,7 +89,7 @@ def test_planar_arm(robot, log, what):
     change, words = WRONG[what]
     with pytest.warns(IdentificationWarning, match=words):
         fit = robot.identify(change(log), width=0.05)
-    assert fit.doubts and {*fit.doubts} <= {*fit.notes}
+    assert fit.warnings and {*fit.warnings} <= {*fit.notes}
 
 
 @pytest.mark.filterwarnings("ignore::linkwork.errors.IdentificationWarning")
@@ -120,7 +120,7 @@ def test_nothing_is_said_of_right_recordings(name, size):
         noisy = right.noisy(seed, q=2e-5, v=1e-3, a=1e-2, tau=0.03 * scale)
         for log in (right, noisy, bare(noisy).smoothed(8).banded(6), noisy.without_standstill(), noisy[:120]):
             fit = robot.identify(log, "wls", width=0.05)
-            assert [*suspicions(fit.unknowns, [log.for_robot(robot)], fit.base.values)] == []
+            assert [*log_warnings(fit.unknowns, [log.for_robot(robot)], fit.base.values)] == []
 
 
 def test_free_flyers_are_compared_along_their_coordinates():

@@ -12,7 +12,7 @@ import pytest
 
 import linkwork
 from linkwork.view import access, show
-from linkwork.view.access import Door
+from linkwork.view.access import AccessGuard
 
 viser = pytest.importorskip("viser")
 msgpack = pytest.importorskip("msgspec.msgpack")
@@ -73,7 +73,7 @@ def test_the_address_opens_the_page(page):
 @pytest.mark.parametrize("path", ["/", "/index.html", "/token=/", "/token=wrong/", "/?token=wrong"])
 def test_without_its_token_it_stays_closed(page, path):
     status, text = get(page, path)
-    assert status == 403 and "the address that linkwork" in text
+    assert status == 403 and "the full address that linkwork printed" in text
     with pytest.raises(exceptions.InvalidStatus, match="403"), connected(page, path):
         pass
 
@@ -116,7 +116,7 @@ def test_nonsense_is_refused_without_a_word_here(page, request_, status, capfd):
 
 def test_connections_are_bounded(page, monkeypatch):
     """Each takes memory while it is open, and gives its place to another when it is closed."""
-    monkeypatch.setattr(access, "MOST", 3)
+    monkeypatch.setattr(access, "MOST_CONNECTIONS", 3)
     until(lambda: not page.server.get_clients())
     for _ in range(3):
         with ExitStack() as stack:
@@ -265,8 +265,8 @@ def test_noise_ends_only_the_connection_it_came_by(page, data):
         until(lambda: page.state.q[1] == 0.0)
 
 
-def test_a_viser_that_passes_the_door_by_is_stopped(monkeypatch):
+def test_a_viser_without_access_checks_is_stopped(monkeypatch):
     """As one would whose server is started in another way."""
-    monkeypatch.setattr(Door, "_guarding", lambda self: nullcontext([]))
-    with pytest.raises(linkwork.UnsupportedError, match=r"cannot be guarded(.|\n)*pip install"):
+    monkeypatch.setattr(AccessGuard, "_guarding", lambda self: nullcontext([]))
+    with pytest.raises(linkwork.UnsupportedError, match=r"cannot be served safely(.|\n)*pip install"):
         show(linkwork.load("planar2r"), port=0)

@@ -237,14 +237,15 @@ def test_nothing_to_play():
         page.stop()
 
 
-def test_a_port_that_is_taken():
+def test_a_port_that_is_taken(run_linkwork):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        result = CliRunner().invoke(app, ["view", "planar2r", "--port", str(port), "--no-open"])
-        assert isinstance(result.exception, linkwork.LinkworkError)
-        assert f"127.0.0.1:{port}" in str(result.exception) and "--port" in str(result.exception)
+        code, _, text = run_linkwork("view", "planar2r", "--port", port, "--no-open")
+        assert code == 1 and f"127.0.0.1:{port}" in text and f"--port {port + 1}" in text
+        with pytest.raises(linkwork.LinkworkError, match=rf"127\.0\.0\.1:{port}: [^$]*: port={port + 1}"):
+            show(linkwork.load("planar2r"), port=port)
 
 
 def test_a_trajectory_that_is_not_there():
@@ -261,7 +262,7 @@ def test_trajectories_are_called_as_their_files(tmp_path, robot):
         page.stop()
     linkwork.load("scara").simulate([0.1] * 4, [0] * 4, 0.01, 1e-3).save(tmp_path / "scara.npz")
     result = CliRunner().invoke(app, ["view", "planar2r", "--trajectories", str(tmp_path / "scara.npz"), "--no-open"])
-    assert str(result.exception).startswith(f"{tmp_path / 'scara.npz'}: this trajectory is not one of this robot")
+    assert str(result.exception).startswith(f"{tmp_path / 'scara.npz'}: this trajectory does not fit this robot")
 
 
 def test_without_viser(monkeypatch, robot):
@@ -299,7 +300,7 @@ def test_a_divergence_is_told_calmly(page):
     enter(c.velocities[1], 1e155)
     press(c.simulate)
     told = c.notice.content
-    assert "left the finite numbers at t = " in told and "shorter step" in told
+    assert "diverged (NaN or infinite) at t = " in told and "shorter step" in told
     assert "rollout" not in told and "got:" not in told and len(page.player.motions) == 2
     assert not c.simulate.disabled
     press(c.home)
@@ -313,7 +314,7 @@ def test_what_breaks_is_told_and_the_page_goes_on(page, monkeypatch, capfd):
     c = page.controls
     monkeypatch.setattr(page.state, "torques", broken)
     enter(c.sliders[0], 0.6)
-    assert "the page goes on" in c.notice.content and "deep inside" in c.notice.content
+    assert "the page keeps running" in c.notice.content and "deep inside" in c.notice.content
     press(c.play)
     page.player.playing = True
     page.stopped.wait(0.2)
@@ -354,5 +355,10 @@ def test_a_trajectory_that_cannot_be_shown_is_none_of_this_robots(robot):
     """Other names for its arrays, or arrays of other shapes."""
     run = robot.simulate([0.5, 0.2], [0, 0], 0.1, 1e-3, every=10)
     run.arrays["v"] = run.v[:, :1]
-    with pytest.raises(linkwork.ShapeError, match="not one of this robot"):
+    with pytest.raises(linkwork.ShapeError, match="does not fit this robot"):
         show(robot, [run], port=0)
+
+
+def test_the_old_name_of_an_argument():
+    with pytest.raises(TypeError, match="renamed: use 'allow_external_files'"):
+        show(linkwork.load("planar2r"), port=0, outside=True)

@@ -12,12 +12,11 @@ from linkwork.forces import Spring
 from linkwork.io import bundled_robots
 from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model import Modal
-from linkwork.model.rotations import rotation_from_rpy
+from linkwork.model.rotations import quaternion_from_rotation, rotation_from_rpy
 from linkwork.view import meshes
-from linkwork.view.geoms import read_geoms
 from linkwork.view.mesh_files import MeshFiles
 from linkwork.view.primitives import WIDTH, primitives, reach
-from linkwork.view.shapes import PIECES, curves, ellipsoids, ground, placed, poses, quaternion
+from linkwork.view.shapes import PIECES, curves, ellipsoids, ground, placed, poses
 from linkwork.view.state import start
 from linkwork.view.visuals import read_visuals
 from support.playground import playground
@@ -55,7 +54,7 @@ def test_a_mirrored_mesh_still_faces_outward():
 def test_quaternion_of_a_rotation():
     for angles in np.random.default_rng(1).uniform(-np.pi, np.pi, (20, 3)):
         rotation = rotation_from_rpy(*angles)
-        found = quaternion(rotation)
+        found = quaternion_from_rotation(rotation)
         assert np.linalg.norm(found) == pytest.approx(1) and found[3] >= 0
         np.testing.assert_allclose(rotation_from_quaternion(*found), rotation, atol=1e-12)
 
@@ -281,9 +280,9 @@ def test_packages_are_found_on_ros_paths(tmp_path, monkeypatch):
     (tmp_path / "ros" / "pack" / "a.stl").touch()
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
     elsewhere = tmp_path / "far" / "r.urdf"
-    files = MeshFiles(elsewhere, outside=False)
+    files = MeshFiles(elsewhere)
     assert files.find("package://pack/a.stl") == tmp_path / "ros" / "pack" / "a.stl"
-    with pytest.raises(linkwork.LinkworkError, match="is not there"):
+    with pytest.raises(linkwork.LinkworkError, match="does not exist"):
         files.find("package://pack/b.stl")
     (tmp_path / "source.stl").touch()
     (tmp_path / "ros" / "pack" / "linked.stl").symlink_to(tmp_path / "source.stl")  # as colcon installs them
@@ -310,10 +309,10 @@ def test_meshes_stay_in_the_folder_or_the_package(tmp_path, name):
         path.touch()
     (folder / "link.stl").symlink_to(tmp_path / "secret.stl")
     name = name.format(tmp_path)
-    with pytest.raises(linkwork.LinkworkError, match=r"is outside the folder .*outside=True\) opens it"):
-        MeshFiles(folder / "r.urdf", outside=False).find(name)
-    assert MeshFiles(folder / "r.urdf", outside=True).find(name).is_file()
-    assert MeshFiles(folder / "r.urdf", outside=False).find("own.stl").is_file()
+    with pytest.raises(linkwork.LinkworkError, match=r"is outside the folder .*allow_external_files=True\) opens it"):
+        MeshFiles(folder / "r.urdf").find(name)
+    assert MeshFiles(folder / "r.urdf", allow_external_files=True).find(name).is_file()
+    assert MeshFiles(folder / "r.urdf").find("own.stl").is_file()
 
 
 def test_meshes_of_packages(tmp_path):
@@ -322,7 +321,7 @@ def test_meshes_of_packages(tmp_path):
         (tmp_path / package / "urdf").mkdir(parents=True)
         (tmp_path / package / "package.xml").touch()
         (tmp_path / package / "a.stl").touch()
-    files = MeshFiles(tmp_path / "robot" / "urdf" / "r.urdf", outside=False)
+    files = MeshFiles(tmp_path / "robot" / "urdf" / "r.urdf")
     assert files.find("../a.stl") == files.find("package:///robot/a.stl") == tmp_path / "robot" / "a.stl"
     assert files.find("package://other/a.stl") == tmp_path / "other" / "a.stl"
 
@@ -339,8 +338,8 @@ NODES = b"<COLLADA><library_nodes><node id='a'><instance_node url='#b'/></node><
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("a.zip", zipped("a.obj", OBJ.encode()), "this kind of mesh is not read"),
-        ("a.glb", b"", "this kind of mesh is not read"),
+        ("a.zip", zipped("a.obj", OBJ.encode()), "this mesh format is not supported"),
+        ("a.glb", b"", "this mesh format is not supported"),
         ("a.dae", zipped("a.dae", b"<COLLADA/>"), "archives are refused"),
         ("a.dae", b"<!DOCTYPE a [<!ENTITY b 'c'>]><COLLADA/>", "document types are refused"),
         ("a.dae", "<!DOCTYPE a><COLLADA/>".encode("utf-16"), "document types are refused"),
@@ -353,20 +352,20 @@ def test_meshes_that_are_not_opened(tmp_path, monkeypatch, name, data, words):
     monkeypatch.setattr("linkwork.view.mesh_files.MOST_BYTES", 400)
     (tmp_path / name).write_bytes(data)
     with pytest.raises(linkwork.LinkworkError, match=words):
-        MeshFiles(tmp_path / "r.urdf", outside=False).read(name)
+        MeshFiles(tmp_path / "r.urdf").read(name)
 
 
 def test_all_meshes_together_are_bounded(tmp_path, monkeypatch):
     pytest.importorskip("trimesh")
     (tmp_path / "a.obj").write_text(OBJ)
     monkeypatch.setattr("linkwork.view.mesh_files.MOST_OF_ALL", 2 * len(OBJ))
-    files = MeshFiles(tmp_path / "r.urdf", outside=False)
+    files = MeshFiles(tmp_path / "r.urdf")
     for _ in range(2):
         files.read("a.obj")
     with pytest.raises(linkwork.LinkworkError, match="the meshes are larger than 0 MB together"):
         files.read("a.obj")
     monkeypatch.setattr("linkwork.view.mesh_files.MOST_CORNERS", 7)
-    files = MeshFiles(tmp_path / "r.urdf", outside=False)
+    files = MeshFiles(tmp_path / "r.urdf")
     files.read("a.obj")
     with pytest.raises(linkwork.LinkworkError, match="more than 7 corners"):
         files.read("a.obj")
@@ -381,7 +380,7 @@ def test_colours_beside_an_obj_and_no_other_files(tmp_path):
     for library, colour in (("red.mtl", (255, 0, 0)), ("../blue.mtl", None)):
         (tmp_path / "blue.mtl").write_text(colours.replace("1 0 0", "0 0 1"))
         (tmp_path / "robot" / "a.obj").write_text(f"mtllib {library}\nusemtl red\n{OBJ}")
-        ((_, found),) = MeshFiles(tmp_path / "robot" / "r.urdf", outside=False).read("a.obj")
+        ((_, found),) = MeshFiles(tmp_path / "robot" / "r.urdf").read("a.obj")
         assert found == colour
 
 
@@ -395,9 +394,9 @@ def test_meshes_of_an_mjcf_are_drawn_from_its_folder_alone(tmp_path):
         '<geom type="mesh" mesh="a" mass="0"/></body></worldbody></mujoco>'
     )
     model = linkwork.load(path).model
-    shapes, (missing,) = read_geoms(model, path)
+    shapes, (missing,) = read_visuals(model, path)
     assert not shapes and "it is outside the folder of the model" in missing
-    shapes, missing = read_geoms(model, path, outside=True)
+    shapes, missing = read_visuals(model, path, allow_external_files=True)
     assert len(shapes) == 2 and not missing
 
 
@@ -416,7 +415,7 @@ def test_geoms_of_an_mjcf_are_where_mujoco_has_them(tmp_path):
     path, q = tmp_path / "r.xml", [0.4, -0.2]
     path.write_text(MJCF)
     robot = linkwork.load(path)
-    shapes, missing = read_geoms(robot.model, path)
+    shapes, missing = read_visuals(robot.model, path)
     assert not missing and [shape.body for shape in shapes] == [1, 2, 2]
     model = mujoco.MjModel.from_xml_path(str(path))
     data = mujoco.MjData(model)
@@ -442,7 +441,7 @@ def test_geoms_of_an_mjcf_with_materials_meshes_and_hostile_sizes(tmp_path):
     <worldbody><geom type="hfield" hfield="h"/><body name="a"><joint/><geom type="mesh" mesh="m" material="red"/></body>
     </worldbody></mujoco>""")
     robot = linkwork.load(path)
-    assert "absent.obj" in read_geoms(robot.model, path)[1][0]
+    assert "absent.obj" in read_visuals(robot.model, path)[1][0]
     path.write_text(path.read_text().replace('<mesh name="absent" file="absent.obj"/>', ""))
-    ((shape,), missing) = read_geoms(robot.model, path)
+    ((shape,), missing) = read_visuals(robot.model, path)
     assert not missing and shape.color == (255, 0, 0) and len(shape.mesh.vertices) == 4

@@ -57,7 +57,7 @@ def equations(
     symbols = not numbers
     with progress("tracing"):
         model = symbolic(
-            robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, written_out=expand,
+            robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, expand=expand,
             geometry=symbols, inertias=symbols, friction=symbols, gravity=symbols,
         )  # fmt: skip
         text = write(model)

@@ -156,7 +156,7 @@ def identify(
         return log if band is None else log.banded(band)
 
     with progress("reading") as status, warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentificationWarning)  # `fit.doubts` has the same texts
+        warnings.simplefilter("ignore", IdentificationWarning)  # they are printed below
         recordings, others = [prepared(path) for path in logs], [prepared(path) for path in held_out or ()]
         fit = robot.identify(recordings, method, held_out=others, progress=_reporting(status, robot), **options)
         texts = _texts(fit, output, report)
@@ -277,13 +277,14 @@ def summary(fit: Fit) -> dict[str, Any]:
     """Return the data that ``--json`` prints."""
 
     def listed(values: Any) -> list[dict[str, Any]]:
-        rows = zip(values.names, values.values, values.deviations, values.prior, values.told, strict=True)
-        return [dict(zip(("name", "value", "deviation", "before", "told"), row, strict=True)) for row in rows]
+        rows = zip(values.names, values.values, values.deviations, values.prior, values.status, strict=True)
+        return [dict(zip(("name", "value", "deviation", "before", "status"), row, strict=True)) for row in rows]
 
     return {
         "robot": fit.robot.name, "method": fit.method, "forces": fit.forces, "errors": fit.errors, "sigma": fit.sigma,
         "condition": fit.condition, "gamma": fit.gamma, "base": listed(fit.base), "standard": listed(fit.standard),
-        "physical": fit.physical, "pull": fit.pull, "unseen": fit.unseen, "notes": fit.notes, "warnings": fit.doubts,
+        "physical": fit.physical, "divergence": fit.divergence, "unidentifiable": fit.unidentifiable,
+        "notes": [note.message for note in fit.notes], "warnings": [note.message for note in fit.warnings],
     }  # fmt: skip
 
 
@@ -294,10 +295,10 @@ def show_fit(fit: Fit) -> None:
     show(fit_tables.bodies(fit))
     show(fit_tables.drives(fit))
     for note in fit.notes:
-        if note not in fit.doubts:
-            say(f"Note: {note}.", "dim")
+        if note.severity != "warning":
+            say(f"Note: {note.message}.", "dim")
     for name, wrong in fit.physical.items():
         if wrong:
             say(f"Warning: {name} is physically impossible: {wrong}.", "yellow")
-    for doubt in fit.doubts:
-        say(f"Warning: {doubt}{'' if doubt.endswith('?') else '.'}", "yellow")
+    for note in fit.warnings:
+        say(f"Warning: {note.message}{'' if note.message.endswith('?') else '.'}", "yellow")

@@ -34,9 +34,9 @@ def view(
     with progress("loading, compiling and drawing"):
         robot = source.load()
         motions = {str(path): Trajectory.load(path) for path in trajectories or ()}
-        external = source.options["allow_external_files"]
-        page = show(robot, motions, visuals=source.name, outside=external, host=host, port=port)
-    say(f"Serving {robot.name}; the address contains the access token (Ctrl-C to stop):")
+        allow = source.options["allow_external_files"]
+        page = show(robot, motions, visuals=source.name, allow_external_files=allow, host=host, port=port)
+    say(f"serving {robot.name} (Ctrl-C to stop) at")
     print(page.url, flush=True)  # in one piece, however narrow the terminal
     if not no_open:
         webbrowser.open(page.url)

@@ -1,8 +1,8 @@
-"""What runs programs and time loops: a back end compiles both.
+"""Interface of back ends, which compile programs and time loops.
 
-A back end is a module (or any object) with the two functions of :class:`Backend`; those of linkwork are :mod:`.native`
-and :mod:`.interpreter`. One that ``linkwork.targets.register`` adds is a ``backend=`` of ``linkwork.compile``,
-``Robot.simulate``, ``Robot.rollout`` and ``Robot.stepper`` like these.
+A back end is a module (or any object) with the two functions of :class:`Backend`; linkwork has :mod:`.native` and
+:mod:`.interpreter`. ``linkwork.targets.register`` adds others, as a ``backend=`` of ``linkwork.compile``,
+``Robot.simulate``, ``Robot.rollout`` and ``Robot.stepper``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 class Compiled:
     """A program as a function of arrays.
 
-    ``call(*arrays, out=(arrays))`` takes batches, broadcast together; it may be a NumPy generalised ufunc.
-    ``direct(otherwise)``: a callable with less overhead for one state in plain arrays, which leaves all other calls to
-    ``otherwise``. Where there is none, ``obstacle`` tells why. ``shared(threads)``: as ``call``, by several threads.
-    ``address()``: of the NumPy inner loop, if there is one; from then on it stays there until the process ends.
+    Args:
+        call: ``call(*arrays, out=(arrays))`` takes batches, broadcast together; it may be a NumPy generalised ufunc.
+        direct: ``direct(otherwise)`` returns a callable with less overhead for one state in plain arrays, which passes
+            all other calls to ``otherwise``; optional.
+        obstacle: Why there is no ``direct``.
+        shared: ``shared(threads)`` returns ``call`` by several threads; optional.
+        address: ``address()`` returns the address of a NumPy inner loop, which then stays until the process ends;
+            optional.
     """
 
     call: Callable[..., Any]
@@ -35,10 +39,12 @@ class Compiled:
 
 
 class Backend(Protocol):
+    """The two functions of a back end."""
+
     def compile(self, program: Program, dtype: str) -> Compiled:
-        """A program, for arrays of ``dtype``: float64 or float32."""
+        """Compile a program for arrays of ``dtype``: float64 or float32."""
         ...
 
     def compile_loop(self, loop: TimeLoop, samples: int) -> Run:
-        """A time loop, in float64; it takes any number of samples, and is made for about so many."""
+        """Compile a time loop in float64, for any number of samples, optimised for about ``samples``."""
         ...

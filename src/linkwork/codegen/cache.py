@@ -1,12 +1,12 @@
-"""Object code on disk, so that a program is compiled once per machine.
+"""Cache of object code on disk, so that a program is compiled once per machine.
 
-The directory is ``$LINKWORK_CACHE`` or the platform's user cache directory; ``LINKWORK_CACHE=off`` (or empty) means no
-cache. An entry is a checksum followed by object code. Whatever goes wrong (no home, no permission, a full disk, a
-damaged entry) means a compilation, never an error.
+The directory is ``$LINKWORK_CACHE`` or the platform's user cache directory; ``LINKWORK_CACHE=off`` (or empty) disables
+the cache. An entry is a checksum followed by object code. Any problem (no home, no permission, a full disk, a damaged
+entry) leads to a compilation, never to an error.
 
-Cached code is executed, so it must come from this user, or from root (a container's image): the directory and every
-entry are theirs and nobody else may write to them, an entry is a regular file and not a link. Anything else is left
-alone, as if there were no cache.
+Cached code is executed, so it must come from this user, or from root (a container's image). The directory and every
+entry must belong to them, nobody else may have write permission, and an entry must be a regular file, not a link.
+Otherwise the cache is not used.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-LIMIT = 512 * 2**20  # bytes; the entries used longest ago go first
+LIMIT = 512 * 2**20  # bytes; the least recently used entries are deleted first
 CHECKSUM = 32  # bytes of SHA-256
-SWEEP = 64  # one in so many new entries looks through all of them; their names are as good as random
-STALE = 3600  # seconds after which the file of a writer is no longer being written
-RECENT = 3600  # seconds in which another use is not noted
+SWEEP = 64  # one in so many new entries checks the size of the cache; names are digests, so this is random
+STALE = 3600  # seconds after which a temporary file is no longer being written
+RECENT = 3600  # seconds in which another use of an entry is not recorded
 ENTRY = re.compile(r"[0-9a-f]{64}|new-\w+")  # names of entries: a digest, or a file being written
-# Windows has neither links nor pipes to stumble over here; without waiting, should it be a pipe
+# Follow no links, and do not block if it is a pipe. Windows has neither.
 READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def directory() -> Path | None:
-    """Where entries are, or None if there is no cache."""
+    """Return the directory of the cache, or None if there is no cache."""
     chosen = os.environ.get("LINKWORK_CACHE")
     if chosen is not None:
         return Path(chosen) if chosen not in ("", "off") else None
@@ -47,7 +47,7 @@ def directory() -> Path | None:
 
 
 def get(key: str) -> bytes | None:
-    """The object code stored under ``key``, if it is there, ours and undamaged."""
+    """Return the object code stored under ``key``, or None if it is missing, not ours or damaged."""
     place = directory()
     try:
         if place is None or not _ours(place):
@@ -62,13 +62,13 @@ def get(key: str) -> bytes | None:
     if content[:CHECKSUM] != _checksum(key, content[CHECKSUM:]):
         return None
     if time.time() - status.st_mtime > RECENT:
-        with suppress(OSError):  # a cache that cannot be written to still serves
+        with suppress(OSError):  # a read-only cache can still be used
             os.utime(place / key)
     return content[CHECKSUM:]
 
 
 def put(key: str, code: bytes):
-    """Store ``code`` under ``key``; readers see all of it or nothing."""
+    """Store ``code`` under ``key``; readers see either all of it or nothing."""
     place = directory()
     if place is None:
         return
@@ -76,7 +76,7 @@ def put(key: str, code: bytes):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _ours(place):
             return
-        handle, temporary = tempfile.mkstemp(dir=place, prefix="new-")  # readable by the user alone
+        handle, temporary = tempfile.mkstemp(dir=place, prefix="new-")  # only this user can read it
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(_checksum(key, code) + code)
@@ -89,12 +89,12 @@ def put(key: str, code: bytes):
 
 
 def _ours(place: Path) -> bool:
-    """Whether nobody but this user and root decides what is in a directory, or where a link to one points."""
+    """Return whether only this user and root can change a directory, or the target of a link to one."""
     return _safe(os.stat(place)) and _owned(os.lstat(place))
 
 
 def _safe(status: os.stat_result) -> bool:
-    """Whether nobody but this user and root can have written it."""
+    """Return whether only this user and root can have written a file."""
     return os.name != "posix" or (_owned(status) and not status.st_mode & 0o022)
 
 
@@ -107,16 +107,16 @@ def _checksum(key: str, code: bytes) -> bytes:
 
 
 def _sweep(place: Path):
-    """Remove what killed writers left, and the entries used longest ago while there are too many."""
-    found = []
+    """Delete temporary files of killed writers, and the least recently used entries beyond the limit."""
+    files = []
     with os.scandir(place) as entries:
         for entry in entries:
-            if ENTRY.fullmatch(entry.name):  # the folder may hold what is not ours to delete
+            if ENTRY.fullmatch(entry.name):  # the folder may contain files of others
                 with suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
-                    found.append((status.st_mtime, status.st_size, entry.path))
+                    files.append((status.st_mtime, status.st_size, entry.path))
     total, now = 0, time.time()
-    for used, size, path in sorted(found, reverse=True):
+    for used, size, path in sorted(files, reverse=True):
         total += size
         if total > LIMIT or (now - used > STALE and Path(path).name.startswith("new-")):
             with suppress(OSError):

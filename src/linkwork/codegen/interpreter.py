@@ -1,4 +1,4 @@
-"""Programs and time loops in NumPy, without LLVM: slow, the same on every machine, and what native code is held to."""
+"""Programs and time loops in NumPy, without LLVM: slow, the same on every machine, and the reference of native code."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .backend import Compiled
 from .schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
 from .timeloop import Run, TimeLoop, Turns
 
-NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)  # rounded twice, once in native code
+NUMBERS = Arithmetic(float, operator.add, operator.mul, lambda a, b, c: a * b + c)  # native code rounds a b + c once
 
 Rates = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def compile(program: Program, dtype: str) -> Compiled:
-    del dtype  # it is that of the arguments
-    return Compiled(partial(_evaluate, program), obstacle="the interpreter is no native code")
+    del dtype  # the arguments determine it
+    return Compiled(partial(_evaluate, program), obstacle="the interpreter has no native code")
 
 
 def _evaluate(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
@@ -30,7 +30,7 @@ def _evaluate(program: Program, *arrays: np.ndarray, out: tuple[np.ndarray, ...]
 
 
 def compile_loop(loop: TimeLoop, samples: int) -> Run:
-    del samples  # any number takes the same way
+    del samples  # all numbers of samples are treated alike
     return partial(partial, _run, loop)
 
 
@@ -47,10 +47,10 @@ def _run(
     x, history, finite = state[:, : loop.x], state[:, loop.x : -1], state[:, -1]
     row = 0
     for k in range(turns.first, turns.first + turns.steps + turns.end):
-        given = [*(array[:, min(k, turns.last_held)] for array in held), constants]
+        inputs = [*(array[:, min(k, turns.last_held)] for array in held), constants]
 
-        def call(program: Program, t: np.ndarray, x: np.ndarray, given: list[np.ndarray] = given) -> np.ndarray:
-            return _on_rows(program, x, t, dt, given)
+        def call(program: Program, t: np.ndarray, x: np.ndarray, inputs: list[np.ndarray] = inputs) -> np.ndarray:
+            return _on_rows(program, x, t, dt, inputs)
 
         t = t0 + finite[:, None] * dt
         if k % turns.every == 0:
@@ -65,16 +65,16 @@ def _run(
 
 
 def _after(
-    loop: TimeLoop, rates: Rates, made: np.ndarray, t: np.ndarray, dt: float, x: np.ndarray, history: np.ndarray
+    loop: TimeLoop, rates: Rates, steps: np.ndarray, t: np.ndarray, dt: float, x: np.ndarray, history: np.ndarray
 ) -> np.ndarray:
-    """x after a step of samples that ``made`` so many before; its rates become the youngest of the history."""
+    """Return x after a step, and put its rates first in the history; ``steps`` counts each sample's earlier steps."""
     match loop.scheme:
         case OwnStep():
             return rates(t, x)
         case RungeKutta() as scheme:
             return _stages(scheme, rates, t, dt, x)[0]
         case AdamsBashforth() as scheme:
-            early = made[:, None] < scheme.history
+            early = steps[:, None] < scheme.history
             first, now = _stages(scheme.start, rates, t, dt, x) if early.any() else (x, rates(t, x))
             slopes = [now, *np.split(history, scheme.history, axis=1)]
             later = _combined(scheme.step, x, slopes, dt)
@@ -83,7 +83,7 @@ def _after(
 
 
 def _stages(scheme: RungeKutta, rates: Rates, t: np.ndarray, dt: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """x after a step, and the rates at its beginning."""
+    """Return x after a step, and the rates at its beginning."""
     slopes = [rates(t, x)]
     for node, place in scheme.stages:
         slopes.append(rates(t + node * dt, _combined(place, x, slopes, dt)))
@@ -95,12 +95,12 @@ def _combined(combination: Combination, x: np.ndarray, slopes: Sequence[np.ndarr
         return combination(x, slopes.__getitem__, float(combination.share) * dt, NUMBERS)
 
 
-def _on_rows(program: Program, x: np.ndarray, t: np.ndarray, dt: float, given: Sequence[np.ndarray]) -> np.ndarray:
-    """The numbers of all outputs (samples, n), from the rows of ``timeloop``."""
-    each = len(x)
-    parts: list[Any] = [x, t, np.full((each, 1), dt), *given]
-    block = np.concatenate([np.broadcast_to(part, (each, part.shape[1])) for part in parts], axis=1)
+def _on_rows(program: Program, x: np.ndarray, t: np.ndarray, dt: float, inputs: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the numbers of all outputs (samples, n), from the inputs that ``timeloop`` lists."""
+    samples = len(x)
+    parts: list[Any] = [x, t, np.full((samples, 1), dt), *inputs]
+    block = np.concatenate([np.broadcast_to(part, (samples, part.shape[1])) for part in parts], axis=1)
     cuts = np.cumsum([port.size for port in program.inputs])[:-1]
     split = zip(np.split(block, cuts, axis=1), program.inputs, strict=True)
-    results = interpret(program, [part.reshape(each, *port.shape) for part, port in split])
-    return np.concatenate([part.reshape(each, -1) for part in results] or [x[:, :0]], axis=1)
+    results = interpret(program, [part.reshape(samples, *port.shape) for part, port in split])
+    return np.concatenate([part.reshape(samples, -1) for part in results] or [x[:, :0]], axis=1)

@@ -1,4 +1,4 @@
-"""Optimised programs on disk: the passes take ten times longer than reading what they made."""
+"""Cache of optimised programs on disk: the passes take ten times longer than reading their result."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .. import program as package
 from ..program import Program, optimize
 from . import cache
 
-SMALL = 60  # instructions; below, the passes are as quick
+SMALL = 60  # instructions; for smaller programs the passes are as fast as the cache
 
 
 def optimised(program: Program) -> Program:
-    """``optimize(program)``, from the cache if it is there."""
+    """Return ``optimize(program)``, from the cache if possible."""
     if len(program.instructions) < SMALL:
         return optimize(program)
     key = hashlib.sha256(f"{program.digest}\n{_passes()}".encode()).hexdigest()
     text = cache.get(key)
     if text is not None:
         return Program.from_json(text.decode())
-    made = optimize(program)
-    cache.put(key, made.to_json().encode())
-    return made
+    result = optimize(program)
+    cache.put(key, result.to_json().encode())
+    return result
 
 
 @once
 def _passes() -> str:
-    """A hash of the sources that shape optimised programs, so that others never come out of the cache."""
+    """Return a hash of the sources that determine optimised programs, so that a new version does not use old ones."""
     passes = (f"passes/{module.name}" for module in pkgutil.iter_modules(package.passes.__path__))
     names = ("counts", "graph", "program", "trace", "passes/__init__", *sorted(passes))
     sources = (pkgutil.get_data(package.__name__, f"{name}.py") or b"" for name in names)

@@ -1,7 +1,7 @@
-"""Schemes of the time loop: what is evaluated in a step and how rates combine, as tables.
+"""Integration schemes of the time loop as tables: where rates are evaluated in a step, and how they are combined.
 
 Coefficients are fractions, written as papers print them, and checked when a table is made. Every back end computes a
-combination in the same order, so that a table alone tells all.
+combination in the same order, so the table determines the result.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import gcd, lcm
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from ..errors import LinkworkError
 
-ROUNDING = 1e-12  # of decimals in a table, where a number is no fraction
+ROUNDING = 1e-12  # tolerance for numbers that are decimals in a table, not fractions
 
 Row = tuple[Fraction, ...]
 
 
 class Arithmetic(NamedTuple):
-    """Of the numbers of a back end."""
+    """Arithmetic on the numbers of a back end."""
 
     constant: Callable[[float], Any]
     add: Callable[[Any, Any], Any]
@@ -33,11 +33,13 @@ class Arithmetic(NamedTuple):
 
 @dataclass(frozen=True)
 class Combination:
-    """x + dt * (weighted rates), as it is computed: whole weights times one ``share``, rates of equal weight added
-    first."""
+    """x + dt (weighted rates), as it is computed: integer weights times one ``share``.
+
+    Rates of equal weight are added first.
+    """
 
     share: Fraction
-    groups: tuple[tuple[int, tuple[int, ...]], ...]  # weight, numbers of the rates that have it
+    groups: tuple[tuple[int, tuple[int, ...]], ...]  # weight, numbers of the rates with this weight
 
     @staticmethod
     def of(weights: Row) -> Combination:
@@ -50,7 +52,7 @@ class Combination:
         return Combination(share, tuple((weight, tuple(which)) for weight, which in groups.items()))
 
     def __call__(self, x: Any, rates: Callable[[int], Any], share: Any, n: Arithmetic) -> Any:
-        """``share``: that of dt."""
+        """Return the combination; ``share`` is the product of dt and the share of this combination."""
         slope = None
         for weight, which in self.groups:
             total = reduce(n.add, map(rates, which))
@@ -61,16 +63,58 @@ class Combination:
         return x if slope is None else n.fma(share, slope, x)
 
 
-@dataclass(frozen=True)
-class RungeKutta:
-    """Explicit, by Butcher's table: a line ``node | coefficients`` for each stage, then ``| weights``.
+class _Tableau:
+    """A method with a table of nodes, coefficients and weights."""
 
-    0   |
-    1   | 1
-        | 1/2  1/2
+    kind: ClassVar[str]
+    table: str
+
+    @cached_property
+    def _lines(self) -> list[tuple[Fraction | None, Row]]:
+        """Node (or None) and row behind the bar, for each line of the table."""
+        lines = []
+        for text in filter(str.strip, self.table.splitlines()):
+            node, bar, row = text.partition("|")
+            if not bar or len(fractions(node)) > 1:
+                self._refuse("the table", text.strip(), "one node, or none, before a bar: 1/2 | 1/2")
+            lines.append((next(iter(fractions(node)), None), fractions(row)))
+        if len(lines) < 2:
+            self._refuse("the table", f"{len(lines)} lines", "a line for each stage, then a line of weights")
+        *stages, (last, weights) = lines
+        for k, (node, row) in enumerate(stages):
+            if node is None or len(row) != k:
+                expected = f"a node and {k} coefficients of earlier stages"
+                self._refuse(f"stage {k + 1}", f"{len(row)} coefficients", expected)
+        if last is not None or len(weights) != len(stages):
+            got = f"{len(weights)} weights of {len(stages)} stages"
+            self._refuse("the last line", got, "no node, and one weight for each stage")
+        return lines
+
+    def _refuse(self, where: str, got: str, expected: str) -> NoReturn:
+        raise LinkworkError(f"this is not a table of {self.kind} method", where=where, got=got, expected=expected)
+
+
+@dataclass(frozen=True)
+class RungeKutta(_Tableau):
+    """Explicit Runge-Kutta method by its Butcher tableau.
+
+    Args:
+        table: A line ``node | coefficients`` for each stage, then a line ``| weights``.
+
+    Raises:
+        LinkworkError: The table is not that of an explicit method, or its sums are wrong.
+
+    Example:
+        >>> heun = linkwork.RungeKutta('''
+        ...     0 |
+        ...     1 | 1
+        ...       | 1/2  1/2''')
+        >>> heun.evaluations
+        2
     """
 
     table: str
+    kind = "an explicit Runge-Kutta"
     history = 0
 
     def __post_init__(self):
@@ -80,54 +124,54 @@ class RungeKutta:
         if abs(sum(self.weights) - 1) > ROUNDING:
             self._refuse("the weights", f"a sum of {sum(self.weights)}", "1")
 
-    @cached_property
-    def _lines(self) -> list[tuple[Fraction | None, Row]]:
-        return _lines(self.table, self._refuse)
-
-    @staticmethod
-    def _refuse(where: str, got: str, expected: str) -> NoReturn:
-        raise LinkworkError(
-            "this is no table of an explicit Runge-Kutta method", where=where, got=got, expected=expected
-        )
-
     @property
     def nodes(self) -> Row:
+        """Time of each stage as a share of dt."""
         return tuple(node for node, _ in self._lines if node is not None)
 
     @property
     def coefficients(self) -> tuple[Row, ...]:
+        """Coefficients of each stage."""
         return tuple(row for _, row in self._lines[:-1])
 
     @property
     def weights(self) -> Row:
+        """Weights of the rates in the step."""
         return self._lines[-1][1]
 
     @property
     def evaluations(self) -> int:
-        """Of the rates, in each step."""
+        """Evaluations of the rates in each step."""
         return len(self.nodes)
 
     @property
     def rates(self) -> int:
-        """How many are there at a time."""
+        """Number of rates that are stored at a time."""
         return len(self.nodes)
 
     @cached_property
     def stages(self) -> list[tuple[float, Combination]]:
-        """Of all stages but the first, which is at x: the share of dt that has passed, and where rates are taken."""
+        """Time (as a share of dt) and state of each stage except the first, which is at x."""
         return [(float(c), Combination.of(a)) for c, a in zip(self.nodes, self.coefficients, strict=True)][1:]
 
     @cached_property
     def step(self) -> Combination:
+        """Combination of the rates in the step."""
         return Combination.of(self.weights)
 
     def growth(self, z: np.ndarray) -> np.ndarray:
-        """|x| after a step of x' = (z / dt) x from 1: a polynomial whose coefficients are b A^k 1."""
-        n = self.evaluations
-        A = np.array([[float(x) for x in (*row, *[0] * (n - len(row)))] for row in self.coefficients])
-        left, ones = np.array(self.weights, float), np.ones(n)
+        """Compute the growth factor of a step of x' = (z / dt) x: a polynomial with the coefficients b A^k 1.
+
+        Args:
+            z: Complex numbers, eigenvalue times dt.
+
+        Returns:
+            |x| after a step from 1, in the shape of ``z``.
+        """
+        A, left = _triangle(self.coefficients), np.array(self.weights, float)
+        ones = np.ones(len(left))
         rising = [1.0]
-        for _ in range(n):
+        for _ in self.nodes:
             rising.append(float(left @ ones))
             left = left @ A
         return np.abs(np.polyval(rising[::-1], z))
@@ -135,9 +179,19 @@ class RungeKutta:
 
 @dataclass(frozen=True)
 class AdamsBashforth:
-    """Explicit, of several steps: weights of the rates at the step's beginning, one step before, and so on.
+    """Explicit linear multistep method of Adams and Bashforth.
 
-    ``start``: makes the first steps, one less than there are weights.
+    Args:
+        weights: Weights of the rates at the beginning of the step, one step before, and so on.
+        start: Method of the first steps, one less than there are weights.
+
+    Raises:
+        LinkworkError: There are fewer than two weights, or their sum is not 1.
+
+    Example:
+        >>> euler = linkwork.RungeKutta("0 | \\n | 1")
+        >>> linkwork.AdamsBashforth("3/2 -1/2", start=euler).history
+        1
     """
 
     weights: str
@@ -147,7 +201,7 @@ class AdamsBashforth:
     def __post_init__(self):
         if len(self._weights) < 2 or abs(sum(self._weights) - 1) > ROUNDING:
             raise LinkworkError(
-                "these are no weights of an Adams-Bashforth method",
+                "these are not weights of an Adams-Bashforth method",
                 got=f"{len(self._weights)} with a sum of {sum(self._weights)}",
                 expected="two or more, with a sum of 1",
             )
@@ -158,51 +212,72 @@ class AdamsBashforth:
 
     @property
     def history(self) -> int:
-        """Rates of earlier steps that are kept."""
+        """Number of earlier steps whose rates are kept."""
         return len(self._weights) - 1
 
     @property
     def rates(self) -> int:
-        """How many are there at a time, beside the history."""
+        """Number of rates that are stored at a time, besides the history."""
         return self.start.rates
 
     @cached_property
     def step(self) -> Combination:
+        """Combination of the rates in the step."""
         return Combination.of(self._weights)
 
     def growth(self, z: np.ndarray) -> np.ndarray:
-        """Of x' = (z / dt) x per step: the largest root of r^m = r^(m-1) + z (b_0 r^(m-1) + b_1 r^(m-2) + ...)."""
-        own = np.array(self._weights, float)
-        rows = np.concatenate([np.ones((len(z), 1)), -np.multiply.outer(z, own)], axis=1)
+        """Compute the growth factor per step of x' = (z / dt) x.
+
+        It is the largest root of r^m = r^(m-1) + z (b_0 r^(m-1) + b_1 r^(m-2) + ...).
+
+        Args:
+            z: Complex numbers (n,), eigenvalue times dt.
+
+        Returns:
+            Growth factors (n,).
+        """
+        rows = np.concatenate([np.ones((len(z), 1)), -np.multiply.outer(z, np.array(self._weights, float))], axis=1)
         rows[:, 1] -= 1.0
         return np.array([np.abs(np.roots(row)).max() for row in rows])
 
 
 @dataclass(frozen=True)
 class OwnStep:
-    """No table: the loop's program makes a step by itself."""
+    """Scheme without a table: the program of the time loop computes the whole step."""
 
     history = rates = 0
     evaluations = 1
 
 
 @dataclass(frozen=True)
-class Rosenbrock:
-    """Linearly implicit, for x' = f(x) with J = df/dx: a line ``node | a`` for each stage, then ``| m``; and a line
-    ``c`` for each stage but the first.
+class Rosenbrock(_Tableau):
+    """Rosenbrock method, linearly implicit, for x' = f(x) with J = df/dx.
 
-    In the form that needs no product with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
+    It has the form without products with J; Hairer & Wanner (1996), "Solving Ordinary Differential Equations II",
     equation IV.7.25:
 
       (1)  (1 / (gamma dt) - J) u_i = f(x + sum_j a_ij u_j) + sum_j c_ij u_j / dt
       (2)  x + sum_j m_j u_j after the step
 
-    A time loop runs it as a program that makes the whole step (``OwnStep``).
+    A time loop runs it as a program that computes the whole step (``OwnStep``).
+
+    Args:
+        gamma: The coefficient gamma.
+        table: A line ``node | a`` for each stage, then a line ``| m``.
+        further: A line ``c`` for each stage except the first.
+
+    Raises:
+        LinkworkError: The tables do not fit each other, or their sums are wrong.
+
+    Example:
+        >>> linkwork.Rosenbrock("1", "0 | \\n | 1", "").evaluations
+        1
     """
 
     gamma: str
     table: str
     further: str
+    kind = "a Rosenbrock"
     history = 0
 
     def __post_init__(self):
@@ -216,96 +291,79 @@ class Rosenbrock:
             self._refuse("the weights", f"a step of {self.m @ self.passed:.15g}", "1")
 
     @cached_property
-    def _lines(self) -> list[tuple[Fraction | None, Row]]:
-        return _lines(self.table, self._refuse)
-
-    @cached_property
     def _further(self) -> list[Row]:
         return [fractions(line) for line in filter(str.strip, self.further.splitlines())]
 
-    @staticmethod
-    def _refuse(where: str, got: str, expected: str) -> NoReturn:
-        raise LinkworkError("this is no table of a Rosenbrock method", where=where, got=got, expected=expected)
-
     @cached_property
     def g(self) -> float:
-        """gamma"""
+        """The coefficient gamma."""
         (gamma,) = fractions(self.gamma)
         return float(gamma)
 
     @cached_property
     def A(self) -> np.ndarray:
+        """Coefficients a_ij (stages, stages)."""
         return _triangle([row for _, row in self._lines[:-1]])
 
     @cached_property
     def C(self) -> np.ndarray:
+        """Coefficients c_ij (stages, stages)."""
         return _triangle([(), *self._further])
 
     @cached_property
     def m(self) -> np.ndarray:
+        """Coefficients m_j (stages,)."""
         return np.array(self._lines[-1][1], float)
 
     @cached_property
     def nodes(self) -> list[float]:
-        """Of each stage: the share of dt that has passed."""
+        """Time of each stage as a share of dt."""
         return [float(node) for node, _ in self._lines[:-1] if node is not None]
 
     @cached_property
     def passed(self) -> np.ndarray:
-        """u_i of the clock, t' = 1, as shares of dt: the row sums of Gamma, where C = 1 / gamma - Gamma^-1."""
-        found = np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
-        return np.where(np.abs(found) < ROUNDING, 0.0, found)
+        """Solution u_i for a clock, t' = 1, as shares of dt: the row sums of Gamma, where C = 1 / gamma - Gamma^-1."""
+        shares = np.linalg.solve(np.eye(len(self.C)) / self.g - self.C, np.ones(len(self.C)))
+        return np.where(np.abs(shares) < ROUNDING, 0.0, shares)
 
     @property
     def evaluations(self) -> int:
-        """Of the rates, in each step, beside their slopes and as many linear systems."""
+        """Evaluations of the rates in each step; each step also takes one Jacobian and as many linear solves."""
         return len(self.nodes)
 
     def growth(self, z: np.ndarray) -> np.ndarray:
-        """|x| after a step of x' = (z / dt) x from 1."""
+        """Compute the growth factor of a step of x' = (z / dt) x.
+
+        Args:
+            z: Complex numbers, eigenvalue times dt.
+
+        Returns:
+            |x| after a step from 1, in the shape of ``z``.
+        """
         u = np.zeros((len(self.m), *z.shape), complex)
         for k, (a, c) in enumerate(zip(self.A, self.C, strict=True)):
             u[k] = (z * (1 + np.tensordot(a, u, 1)) + np.tensordot(c, u, 1)) / (1 / self.g - z)
         return np.abs(1 + np.tensordot(self.m, u, 1))
 
 
-def _lines(table: str, refuse: Callable[[str, str, str], NoReturn]) -> list[tuple[Fraction | None, Row]]:
-    """Of a table: the node, if there is one, and what stands behind the bar."""
-    lines = []
-    for text in filter(str.strip, table.splitlines()):
-        node, bar, row = text.partition("|")
-        if not bar or len(fractions(node)) > 1:
-            refuse("the table", text.strip(), "a node, or none, before a bar: 1/2 | 1/2")
-        lines.append((next(iter(fractions(node)), None), fractions(row)))
-    if len(lines) < 2:
-        refuse("the table", f"{len(lines)} lines", "a line for each stage, then that of the weights")
-    *stages, (last, weights) = lines
-    for k, (node, row) in enumerate(stages):
-        if node is None or len(row) != k:
-            refuse(f"stage {k + 1}", f"{len(row)} coefficients", f"a node, and {k} of the stages before it")
-    if last is not None or len(weights) != len(stages):
-        got = f"{len(weights)} weights of {len(stages)} stages"
-        refuse("the last line", got, "no node, and one weight for each stage")
-    return lines
-
-
 def _triangle(rows: Sequence[Row]) -> np.ndarray:
+    """Return a square matrix whose rows are filled up with zeros."""
     n = len(rows)
     return np.array([[float(x) for x in (*row, *[0] * n)][:n] for row in rows])
 
 
-LoopScheme = RungeKutta | AdamsBashforth | OwnStep  # what a time loop is written around
+LoopScheme = RungeKutta | AdamsBashforth | OwnStep  # schemes that a time loop runs
 Scheme = LoopScheme | Rosenbrock
 
 
 def fractions(text: str) -> Row:
-    """Of whole numbers, fractions and decimals, as in "1 -1/3 0.25"."""
+    """Read integers, fractions and decimals, as in "1 -1/3 0.25"."""
     try:
         return tuple(Fraction(word) for word in text.split())
     except (ValueError, ZeroDivisionError) as error:
         raise LinkworkError(
-            "this is no row of fractions",
+            "this is not a row of fractions",
             where="table of an integrator",
             got=text.strip(),
-            expected="such as 1/2 -3 0.25",
+            expected="numbers such as 1/2 -3 0.25",
         ) from error

@@ -1,15 +1,16 @@
-"""The time loop: samples that run through all their steps by a scheme. What it is made of, and how it is called.
+"""Definition of a time loop, in which samples run through all their steps by an integration scheme.
 
 Every program takes these rows as its inputs:
 
     x: state | t | dt | held inputs, port by port | constants
 
-``x`` advances by a scheme: a table combines rates, which one program gives; or that program makes the step itself.
-Another may put x on its manifold again after each step, and a third gives what is recorded.
+A scheme advances ``x``: a table combines the rates that one program computes, or that program computes the whole step.
+Another program may project x back to its manifold after each step, and a third computes the recorded values.
 
-The state of a sample, as it goes in and out: x, the rates of the steps before that the scheme looks back on, youngest
-first, and n, the number of steps after which x was finite. It tells all: the time of a sample is ``t0 + n dt``, and a
-scheme that looks back starts while n is small. So a run may be cut anywhere, and a sample may start anew at any time.
+The state of a sample, on input and output, is x, then the rates of earlier steps that the scheme uses, latest first,
+then n, the number of steps after which x was finite. It is complete: the time of a sample is ``t0 + n dt``, and a
+multistep scheme uses its starting method while n is small. So a run may be interrupted anywhere, and a sample may be
+restarted at any time.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from .schemes import LoopScheme
 
 @dataclass(frozen=True)
 class TimeLoop:
-    """What runs in the loop. ``held`` are sizes of the held ports."""
+    """Scheme and programs of a loop; ``held`` has the sizes of the held inputs."""
 
     scheme: LoopScheme
-    advance: Program  # x -> rates, or x -> x of a scheme that has no table
+    advance: Program  # x -> rates; x -> x for a scheme without a table
     finish: Program | None  # x -> x
     record: Program
     x: int
@@ -39,7 +40,7 @@ class TimeLoop:
 
     @property
     def state(self) -> int:
-        """Numbers that tell where a sample stands."""
+        """Number of entries of a sample's state."""
         return self.x * (1 + self.scheme.history) + 1
 
     @property
@@ -48,13 +49,13 @@ class TimeLoop:
 
     @cached_property
     def instructions(self) -> int:
-        """Of a step."""
+        """Number of instructions of a step."""
         lengths = {name: len(program.instructions) for name, program in self.programs.items()}
         return lengths.pop("advance") * self.scheme.evaluations + sum(lengths.values())
 
     @cached_property
     def digest(self) -> str:
-        """Equal for loops that do the same."""
+        """Text that is equal for loops that compute the same."""
         digests = (f"{name} {program.digest}" for name, program in self.programs.items())
         return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *digests))
 
@@ -66,9 +67,11 @@ class TimeLoop:
 
 @dataclass(frozen=True)
 class Turns:
-    """Which steps to make: ``steps`` from step ``first`` on. States at steps that are multiples of ``every`` are
-    recorded, and with ``end`` also the one after the last step, if it is such. Steps after ``last_held`` take its row
-    of the held inputs."""
+    """Steps to run: ``steps`` steps from number ``first`` on.
+
+    States at multiples of ``every`` are recorded; with ``end`` also the state after the last step, if it is a multiple.
+    Steps after ``last_held`` use its row of the held inputs.
+    """
 
     first: int
     steps: int
@@ -78,11 +81,11 @@ class Turns:
 
 
 class Run(Protocol):
-    """A loop made by a back end, told what to do: what it gives makes these turns, each time that it is called.
+    """A compiled loop: called with steps and arrays it returns a function that runs these steps at each call.
 
-    Arrays of float64, the last axis without gaps, which must live as long: ``state`` (samples, loop.state) is changed;
-    ``held``: (samples or 1, steps, size) of each port; ``constants``: (samples or 1, size); ``records`` (samples, rows,
-    numbers) is filled from its first row on.
+    The arrays are float64, contiguous along the last axis, and must live as long as the function. ``state`` (samples,
+    loop.state) is changed; ``held`` has an array (samples or 1, steps, size) for each port; ``constants`` is (samples
+    or 1, size); ``records`` (samples, rows, numbers) is filled from its first row on.
     """
 
     def __call__(

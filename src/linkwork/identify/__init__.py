@@ -1,4 +1,4 @@
-"""From measurements to a physical model: recordings, motions that excite, fits."""
+"""Identification: from recordings to a physical model, by exciting motions, logs and fits."""
 
 from .excitation.excitation import Excitation, Margin
 from .excitation.excite import excite

@@ -1,9 +1,9 @@
-"""identify: from recordings to a Fit. Options -> equations of the recordings -> a method's Estimate -> Fit."""
+"""Identification from recordings: options -> equations of the recordings -> a method's Estimate -> Fit."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,32 +13,31 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError
 from ..formulations import drives_of
 from ..model import Model, describe, unphysical
-from ..model.drive_checks import check_values
 from ..model.flexible.checks import LESS, less_than_beams
+from ..model.structure_checks import check_values
+from ..notes import Note
 from ..options import IdentifyOptions, one_of_names
 from ..workspace import Workspace
-from .convex.consistent_fit import consistent_fit, typical
-from .convex.entropic_prior import Prior
-from .convex.nearest_parameters import nearest
+from .convex.consistent_fit import Prior, consistent_fit, nearest_parameters, typical_sizes
 from .fit import Fit, Values
 from .logs.log import Log
 from .output_error.by_simulation import by_simulation
 from .regression.friction_at_rest import limits_of, squares_of
-from .regression.friction_smoothing import width_of
+from .regression.friction_smoothing import best_width
 from .regression.instruments import instruments_of
 from .regression.least_squares import Solution, irls, iv, ols, wls
-from .regression.log_warnings import suspicions
-from .regression.noise_floor import noise_doubts
+from .regression.log_warnings import log_warnings
+from .regression.noise_floor import noise_warnings
 from .regression.observations import ROUNDED, Estimate, Observations
 from .regression.stacked_regressor import HELD, collect, frames_of, relative, require_enough
-from .regression.unidentifiable import unseen_in_words
+from .regression.unidentifiable import describe_unidentifiable
 from .regression.unknowns import TEN, Unknowns, payload_of, unknowns_of
 
 if TYPE_CHECKING:
     from ..robot import Robot
 
 USERS = {"controller": ("iv", "simulation"), "simulation": ("simulation",)}  # option -> methods that use it
-BEAR_NOISE = ("iv", "simulation")  # of accelerations
+NOISE_TOLERANT = ("iv", "simulation")  # methods that noisy accelerations do not spoil
 
 Method = Callable[["Robot", list[Log], list[Log], IdentifyOptions], tuple[Observations, Estimate]]
 
@@ -46,25 +45,25 @@ Method = Callable[["Robot", list[Log], list[Log], IdentifyOptions], tuple[Observ
 def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: IdentifyOptions) -> Fit:
     """See ``Robot.identify``."""
     one_of_names("method of identification", method, METHODS)
-    given, held_out = _listed(logs, "logs"), _listed(options.held_out, "held_out")
-    if not given:
-        raise LinkworkError("there are no recordings", where="identify", fix="give a Log, or a list of them")
+    recordings, held_out = _listed(logs, "logs"), _listed(options.held_out, "held_out")
+    if not recordings:
+        raise LinkworkError("there are no recordings", where="identify", fix="pass a Log, or a list of them")
     if options.prior is not None and not isinstance(options.prior, Workspace):
         got = repr(options.prior)[:80]
-        raise LinkworkError("the prior is a robot", where="prior", got=got, fix="linkwork.load(...)")
+        raise LinkworkError("the prior must be a robot", where="prior", got=got, fix="linkwork.load(...)")
     for name, users in USERS.items():
         if getattr(options, name) is not None and method not in users:
             fix = f"method={' or '.join(map(repr, users))}"
             raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
-    return _fit(*METHODS[method](robot, given, held_out, options), method)
+    return _fit(*METHODS[method](robot, recordings, held_out, options), method)
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    found: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
-    if wrong := [each for each in found if not isinstance(each, Log)]:
+    listed: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    if wrong := [each for each in listed if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
-    return found
+    return listed
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
@@ -77,77 +76,67 @@ def _regression(
     held_out: list[Log],
     options: IdentifyOptions,
 ) -> tuple[Observations, Estimate]:
-    """Observations of the recordings, and what ``solve`` makes of them, of weighted least squares and of the prior."""
+    """Return the observations, and the estimate of ``solve`` from them, from weighted least squares and the prior."""
     data, notes = _observed(robot, logs, held_out, options)
     unknowns = data.unknowns
     first = wls(data.excited, unknowns.base_prior)
-    own = unknowns.prior.any()  # of a load, nothing is thought before
-    thought = unknowns.prior if own else np.linalg.lstsq(unknowns.matrix, first.x, rcond=None)[0]
-    found = solve(data, first, Prior.of(unknowns, thought, typical(unknowns, first.x)), options)
-    return data, replace(found, notes=(*notes, *found.notes))
+    values = unknowns.prior
+    if not values.any():  # a payload has no prior
+        values = np.linalg.lstsq(unknowns.matrix, first.x, rcond=None)[0]
+    estimate = solve(data, first, Prior.of(unknowns, values, typical_sizes(unknowns, first.x)), options)
+    return data, replace(estimate, notes=(*notes, *estimate.notes))
 
 
 def _observed(
     robot: Robot, logs: list[Log], held_out: list[Log], options: IdentifyOptions
-) -> tuple[Observations, list[str]]:
+) -> tuple[Observations, list[Note]]:
     frames, notes = frames_of([*logs, *held_out]), []
     if options.payload is not None:
         unknowns = payload_of(robot, options.payload, frames)
     else:
-        asked = {name: getattr(options, name) for name in ("friction", "inertias", "rotors", "springs", "prior")}
-        unknowns = unknowns_of(robot, **asked, width=options.width or 0.0, frames=frames)
-    own = [log.for_robot(unknowns.robot) for log in logs]
-    if options.payload is None and options.width is None and (smooth := width_of(unknowns, own)):
-        unknowns = unknowns_of(robot, **asked, width=smooth, frames=frames)
-        notes.append(f"friction goes smoothly through zero within {smooth:g} rad/s (m/s): chosen on spans held out")
-    information = collect(unknowns, own, options.progress)
+        kinds = {name: getattr(options, name) for name in ("friction", "inertias", "rotors", "springs", "prior")}
+        unknowns = unknowns_of(robot, **kinds, width=options.width or 0.0, frames=frames)
+    ordered = [log.for_robot(unknowns.robot) for log in logs]
+    if options.payload is None and options.width is None and (width := best_width(unknowns, ordered)):
+        unknowns = unknowns_of(robot, **kinds, width=width, frames=frames)
+        text = f"friction goes smoothly through zero within {width:g} rad/s (m/s): chosen on spans held out"
+        notes.append(Note("friction-width", text, values={"width": width}))
+    information = collect(unknowns, ordered, options.progress)
     require_enough(information, len(unknowns), "identify")
     others = [log.for_robot(unknowns.robot) for log in held_out]
     held = collect(unknowns, others) if others else None
-    return Observations(unknowns, logs, own, information, held), notes
+    return Observations(unknowns, logs, ordered, information, held), notes
 
 
 def _consistent(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
     return consistent_fit(data, first, prior, options.gamma)
 
 
-def _wls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    return _nearest(data, first, prior, "wls")
+def _least_squares(
+    method: str, data: Observations, first: Solution, prior: Prior, options: IdentifyOptions
+) -> Estimate:
+    """Return the solution, with the standard parameters nearest to the prior that have its base parameters."""
+    unknowns, solution = data.unknowns, first
+    if method == "ols":
+        solution = ols(data.excited, unknowns.base_prior)
+    elif method == "irls":
+        solution = irls(unknowns, data.logs, data.excited, data.noise, options.progress)
+    elif method == "iv":
 
+        def changed(x: np.ndarray) -> Robot:
+            return unknowns.robot_with(nearest_parameters(unknowns, prior, x)[0])
 
-def _ols(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    return _nearest(data, ols(data.excited, data.unknowns.base_prior), prior, "ols")
-
-
-def _irls(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    found = irls(data.unknowns, data.logs, data.excited, data.noise, options.progress)
-    return _nearest(data, found, prior, "irls")
-
-
-def _iv(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
-    unknowns = data.unknowns
-
-    def changed(x: np.ndarray) -> Robot:
-        return unknowns.changed(dict(zip(unknowns.standard, nearest(unknowns, prior, x)[0], strict=True)))
-
-    motions = instruments_of(unknowns, data.given, changed, options.controller, options.gains)
-    found = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
-    return _nearest(data, found, prior, "iv")
-
-
-def _nearest(data: Observations, found: Solution, prior: Prior, method: str) -> Estimate:
-    """The standard parameters nearest to the prior that have these base parameters."""
-    theta, slope = nearest(data.unknowns, prior, found.x)
-    iterations = (f"{method}: {found.iterations} iterations",) if found.iterations > 1 else ()
-    return Estimate(found, theta, slope @ found.covariance @ slope.T, notes=iterations)
+        motions = instruments_of(unknowns, data.recordings, changed, options.controller, options.gains)
+        solution = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
+    theta, slope = nearest_parameters(unknowns, prior, solution.x)
+    count = solution.iterations
+    note = Note("iterations", f"{method}: {count} iterations", values={"iterations": count})
+    return Estimate(solution, theta, slope @ solution.covariance @ slope.T, notes=(note,) if count > 1 else ())
 
 
 METHODS: dict[str, Method] = {
     "consistent": partial(_regression, _consistent),
-    "wls": partial(_regression, _wls),
-    "ols": partial(_regression, _ols),
-    "irls": partial(_regression, _irls),
-    "iv": partial(_regression, _iv),
+    **{name: partial(_regression, partial(_least_squares, name)) for name in ("wls", "ols", "irls", "iv")},
     "simulation": by_simulation,
 }
 
@@ -155,30 +144,19 @@ METHODS: dict[str, Method] = {
 # -- the fit ---------------------------------------------------------------------------------------------------------
 
 
-def _fit(data: Observations, found: Estimate, method: str) -> Fit:
-    """The Fit with its errors, notes and warnings."""
-    unknowns, information, solution = data.unknowns, data.information, found.solution
-    robot = found.robot(unknowns)
-    squares = squares_of(unknowns, robot.model, solution.x, data.logs, data.fastest)
-    unseen, never = unseen_in_words(unknowns, data.logs, solution.unseen)
-    bears_noise = method in BEAR_NOISE
-    noise = None if bears_noise else data.noise
-    doubts = [*suspicions(unknowns, data.logs, solution.x, bears_noise)]
-    doubts += [*noise_doubts(unknowns, data.logs, information, noise, solution.x), *found.doubts]
-    if unseen:
-        moved = solution.unseen.T @ (solution.x - unknowns.base_prior)
-        anywhere = found.simulation is not None and not np.allclose(moved, 0.0)
-        kept = "the search left some of these anywhere" if anywhere else "these stay as they were before"
-        doubts.append(f"the data do not tell all parameters; {kept}: {'; '.join(unseen)}")
-    if squares and (doubt := squares.doubt(unknowns.forces, limits_of(robot.model))):
-        doubts.append(f"{doubt}; log.without_standstill(), on the command line the default, leaves it out of the fit")
-    for text in doubts:
-        warnings.warn(text, IdentificationWarning, stacklevel=4)
-    told = [f"recording {k}: {note}" for k, log in enumerate(data.logs, 1) for note in log.notes]
-    impossible = [f"{each.where}: {each.message}; robot files refuse it, method 'consistent' avoids it"
-                  for drive in drives_of(robot.model) for each in check_values(drive.name, drive)]  # fmt: skip
-    base, standard = _values(unknowns, found)
-    return Fit(
+def _fit(data: Observations, estimate: Estimate, method: str) -> Fit:
+    """Return the Fit with its errors and notes, and issue its warnings."""
+    unknowns, solution = data.unknowns, estimate.solution
+    robot = unknowns.robot_with(estimate.theta)
+    squares = squares_of(unknowns, robot.model, solution.x, data.logs, data.max_velocities)
+    texts, never = describe_unidentifiable(unknowns, data.logs, solution.unseen)
+    notes = [*_log_notes(data), *estimate.notes, *_drive_notes(robot.model)]
+    notes += _warnings(data, estimate, method, texts)
+    if squares and (at_rest := squares.warning(unknowns.forces, limits_of(robot.model))):
+        fixes = "log.without_standstill() leaves it out of the fit", "leave it out of the fit: without --standstill"
+        notes.append(replace(at_rest, text=f"{at_rest.text};", fix=fixes[0], command_fix=fixes[1]))
+    base, standard = _values(unknowns, estimate)
+    fit = Fit(
         robot=robot,
         method=method,
         base=base,
@@ -188,21 +166,50 @@ def _fit(data: Observations, found: Estimate, method: str) -> Fit:
         sigma=solution.sigma,
         covariance=solution.covariance,
         condition=solution.condition,
-        unseen=(*unseen, *never),
-        physical=_physical(unknowns, found.theta, robot.model),
-        fastest=data.fastest,
+        unidentifiable=(*texts, *never),
+        physical=_physical(unknowns, estimate.theta, robot.model),
+        max_velocities=data.max_velocities,
         unknowns=unknowns,
-        logs=tuple(data.given),
-        gamma=found.gamma,
-        pull=found.pull or {},
-        notes=(*told, *found.notes, *impossible, *doubts),
-        doubts=tuple(doubts),
-        simulation=found.simulation,
+        logs=tuple(data.recordings),
+        gamma=estimate.gamma,
+        divergence=estimate.divergence or {},
+        notes=tuple(notes),
+        simulation=estimate.simulation,
     )
+    for note in fit.warnings:
+        warnings.warn(note.message, IdentificationWarning, stacklevel=4)
+    return fit
+
+
+def _log_notes(data: Observations) -> Iterator[Note]:
+    for k, log in enumerate(data.logs, 1):
+        yield from (Note("log", f"recording {k}: {note}", values={"recording": k}) for note in log.notes)
+
+
+def _drive_notes(model: Model) -> Iterator[Note]:
+    for drive in drives_of(model):
+        for each in check_values(drive.name, drive):
+            text = f"{each.where}: {each.message}, which robot files do not accept;"
+            fixes = 'method="consistent" avoids it', "--method consistent avoids it"
+            yield Note("impossible-drive", text, *fixes, values={"drive": drive.name})
+
+
+def _warnings(data: Observations, estimate: Estimate, method: str, unidentifiable: Sequence[str]) -> Iterator[Note]:
+    unknowns, solution = data.unknowns, estimate.solution
+    tolerant = method in NOISE_TOLERANT
+    yield from log_warnings(unknowns, data.logs, solution.x, tolerant)
+    if not tolerant:
+        yield from noise_warnings(unknowns, data.logs, data.information, data.noise, solution.x)
+    if unidentifiable:
+        change = solution.unseen.T @ (solution.x - unknowns.base_prior)
+        anywhere = estimate.simulation is not None and not np.allclose(change, 0.0)
+        kept = "the search left some of these anywhere" if anywhere else "these keep their prior values"
+        text = f"the data do not identify all parameters; {kept}: {'; '.join(unidentifiable)}"
+        yield Note("unidentifiable", text, severity="warning", values={"directions": tuple(unidentifiable)})
 
 
 def _errors(data: Observations, solution: Solution) -> dict[str, np.ndarray]:
-    """Relative errors of the fitted data, and of data held out."""
+    """Return relative errors on the fitted data, and on data held out."""
     information = data.information
     errors = {"fitted": information.error(solution.x)} if information.count.any() else {}
     if data.held is not None:
@@ -213,33 +220,28 @@ def _errors(data: Observations, solution: Solution) -> dict[str, np.ndarray]:
     return errors
 
 
-def _values(unknowns: Unknowns, found: Estimate) -> tuple[Values, Values]:
-    """Base and standard parameters, with deviations and how the data tell each."""
-    solution = found.solution
+def _values(unknowns: Unknowns, estimate: Estimate) -> tuple[Values, Values]:
+    """Return base and standard parameters, with standard deviations and how well the data identify each."""
+    solution, K = estimate.solution, unknowns.matrix
     sizes = np.abs(solution.unseen)
     hidden = np.any(sizes > ROUNDED * sizes.max(axis=0, initial=0.0), axis=1)
-    words = tuple("untold" if each else "alone" for each in hidden)
+    words = tuple("unidentifiable" if each else "alone" for each in hidden)
     base = Values(unknowns.names, solution.x, solution.deviations, unknowns.base_prior, words)
-    told = _told(unknowns.matrix, hidden)
-    deviations = np.sqrt(np.maximum(np.diag(found.spread), 0.0))
-    for k in (k for k, word in enumerate(told) if word == "alone"):
-        row = int(np.flatnonzero(unknowns.matrix[:, k])[0])
-        deviations[k] = solution.deviations[row] / abs(unknowns.matrix[row, k])
-    return base, Values(unknowns.standard, found.theta, deviations, unknowns.prior, tuple(told))
-
-
-def _told(K: np.ndarray, hidden: np.ndarray) -> list[str]:
-    """How the data tell each standard parameter: by itself, with others only, or not at all."""
-    words = []
-    for column in K.T:
+    deviations = np.sqrt(np.maximum(np.diag(estimate.spread), 0.0))
+    status = []
+    for k, column in enumerate(K.T):
         rows = np.flatnonzero(column)
-        alone = len(rows) == 1 and np.count_nonzero(K[rows[0]]) == 1
-        seen = len(rows) and not hidden[rows].all()
-        words.append("untold" if not seen else "alone" if alone else "grouped")
-    return words
+        if hidden[rows].all():
+            status.append("unidentifiable")
+        elif len(rows) == 1 and np.count_nonzero(K[rows[0]]) == 1:
+            status.append("alone")
+            deviations[k] = solution.deviations[rows[0]] / abs(column[rows[0]])
+        else:
+            status.append("grouped")
+    return base, Values(unknowns.standard, estimate.theta, deviations, unknowns.prior, tuple(status))
 
 
-def _physical(unknowns: Unknowns, theta: np.ndarray, fitted: Model) -> dict[str, str]:
-    """Body -> what is physically impossible in it, empty if nothing."""
-    less = dict.fromkeys(less_than_beams(describe(fitted)), LESS)
+def _physical(unknowns: Unknowns, theta: np.ndarray, model: Model) -> dict[str, str]:
+    """Return what is physically impossible in each body, by name; empty if nothing."""
+    less = dict.fromkeys(less_than_beams(describe(model)), LESS)
     return {name: unphysical(theta[at : at + TEN]) or less.get(name, "") for name, at in unknowns.bodies}

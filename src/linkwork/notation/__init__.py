@@ -1,3 +1,5 @@
-"""Symbols: what constants, variables and their entries are called (``names``); robots whose constants are inputs of a
-graph (``robots``) or, at joint positions zero, polynomials that know their values (``geometry``, ``polynomials``).
+"""Notation of printed equations.
+
+``names`` has the names of constants, variables and their entries. ``robots`` makes robots whose constants are inputs of
+a graph, and ``geometry`` robots at joint positions zero whose constants are polynomials with values (``polynomials``).
 """

@@ -1,4 +1,4 @@
-"""The robot with polynomials for the constants of its geometry."""
+"""Robots with polynomials for the constants of their geometry."""
 
 from __future__ import annotations
 
@@ -15,29 +15,34 @@ from .polynomials import cosine_and_sine, symbol
 
 
 def with_named_geometry(model: Model) -> NamedGeometry:
-    """The same robot, lengths and angles as symbols but for zero lengths and quarter turns: gamma3, b3, alpha3, d3,
-    theta3, r3."""
+    """Return the robot with symbols for lengths and angles: gamma3, b3, alpha3, d3, theta3, r3.
+
+    Zero lengths and multiples of a quarter turn stay numbers.
+    """
     return NamedGeometry(**{each.name: getattr(model, each.name) for each in fields(Model)})
 
 
 @dataclass(frozen=True, eq=False)
 class NamedGeometry(Model):
-    """A tree whose constants have names."""
+    """A tree whose geometric constants are named symbols."""
 
     @cached_property
     def _screws(self) -> dict[int, tuple[Screw, ...]]:
-        found = {}
+        """Screws from each body's parent to the body, at joint position zero."""
+        screws = {}
         for i, body in enumerate(self.bodies, 1):
             joint, chain = body.joint, []
             for fixed in joint.placement:
                 prime = "'" * sum(screw.axis == fixed.axis for screw in chain)
                 chain.append(_named(fixed.screw, *(f"{name}{i}{prime}" for name in SCREWS[fixed.axis])))
-            own = Transform(*joint.kind.transform(joint, joint.kind.neutral())).screws
-            found[i] = (*chain, *((_named(own[0], *(f"{name}{i}" for name in AT_JOINT)),) if joint.kind.axial else own))
-        return found
+            at_joint = Transform(*joint.kind.transform(joint, joint.kind.neutral())).screws
+            if joint.kind.axial:
+                at_joint = (_named(at_joint[0], *(f"{name}{i}" for name in AT_JOINT)),)
+            screws[i] = (*chain, *at_joint)
+        return screws
 
     def transform(self, i: int, q: Sequence[Scalar]) -> Any:
-        """At joint positions zero."""
+        """Return the transform of body i at joint positions zero."""
         return Transform(*self._screws[i])
 
 

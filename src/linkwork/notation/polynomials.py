@@ -1,6 +1,6 @@
-"""Polynomials in named symbols that know their values: what a formula over any scalar becomes when it is to be read.
+"""Polynomials in named symbols with values: scalars on which any formula gives a result that can be read.
 
-Sines and cosines of the same angle are two symbols with S^2 = 1 - C^2, so that equal expressions look alike.
+Sine and cosine of an angle are two symbols with S^2 = 1 - C^2, so that equal expressions look alike.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any
 
 Number = (int, float)
-LONGEST = 300  # terms that can be read
+LONGEST = 300  # terms; a longer sum cannot be read
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """Sine and cosine carry the name of their ``angle``, a sine its ``cosine``; sums are linear in a ``parameter``."""
+    """A named number.
+
+    A sine or cosine has the name of its ``angle``, and a sine its ``cosine``. Sums are linear in a ``parameter``.
+    """
 
     name: str
     value: float
@@ -26,7 +30,7 @@ class Symbol:
     parameter: bool = False
 
 
-Powers = tuple[tuple[Symbol, int], ...]  # a product of symbols, in the order of their names
+Powers = tuple[tuple[Symbol, int], ...]  # a product of symbols with powers, in the order of their names
 
 
 def symbol(name: str, value: float, *, parameter: bool = False) -> Expression:
@@ -34,14 +38,31 @@ def symbol(name: str, value: float, *, parameter: bool = False) -> Expression:
 
 
 def cosine_and_sine(name: str, cosine: float, sine: float) -> tuple[Expression, Expression]:
-    """Cname and Sname."""
+    """Return the symbols of the cosine and the sine of an angle: Cname and Sname."""
     C = Symbol(f"C{name}", cosine, name)
     return Expression({((C, 1),): 1.0}), Expression({((Symbol(f"S{name}", sine, name, C), 1),): 1.0})
 
 
-class Expression:
-    """A sum of products of symbols, by their powers. Sums and products that are numbers are given as numbers, and
-    those of more than ``LONGEST`` terms are ``Unwritten``."""
+class _Differences:
+    """Subtraction by addition."""
+
+    __slots__ = ()
+
+    def __sub__(self: Any, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
+    def __abs__(self: Any) -> float:
+        return abs(float(self))
+
+
+class Expression(_Differences):
+    """A sum of products of symbols.
+
+    Results that are numbers are returned as numbers, and results of more than ``LONGEST`` terms as ``Unwritten``.
+    """
 
     __slots__ = ("terms",)
 
@@ -59,18 +80,12 @@ class Expression:
     def __neg__(self) -> Expression:
         return Expression({powers: -factor for powers, factor in self.terms.items()})
 
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, (Expression, *Number)):
             return NotImplemented
         terms: dict[Powers, float] = {}
         others = _terms(other)
-        if len(self.terms) * len(others) > 10 * LONGEST:  # they may cancel, but it would take long
+        if len(self.terms) * len(others) > 10 * LONGEST:  # terms might cancel, but it would take long
             return Unwritten(float(self) * float(other))
         for one, factor in self.terms.items():
             for two, scale in others.items():
@@ -84,7 +99,7 @@ class Expression:
         return self * (1 / other)
 
     def __rtruediv__(self, number: float) -> Any:
-        """A sum of several terms becomes one symbol."""
+        """Divide a number by this; a sum of several terms becomes one symbol."""
         if len(self.terms) > 1:
             return symbol(f"({self})", float(self)).__rtruediv__(number)
         ((powers, factor),) = self.terms.items()
@@ -93,32 +108,29 @@ class Expression:
     def __float__(self) -> float:
         return sum(factor * _value(powers) for powers, factor in self.terms.items())
 
-    def __abs__(self) -> float:
-        return abs(float(self))
-
     def coefficients(self) -> dict[str, float]:
-        """Of the parameters it is linear in."""
-        found: dict[str, float] = {}
+        """Return the coefficients of the parameters in which the expression is linear."""
+        values: dict[str, float] = {}
         for powers, factor in self.terms.items():
             for each, _ in powers:
                 if each.parameter:
                     rest = tuple(pair for pair in powers if pair[0] is not each)
-                    found[each.name] = found.get(each.name, 0.0) + factor * _value(rest)
-        return found
+                    values[each.name] = values.get(each.name, 0.0) + factor * _value(rest)
+        return values
 
     def __str__(self) -> str:
-        """Parameters with the same factor share it: ``ZZ2 + d3^2 (M3 + M4)``."""
+        """Write the expression; parameters with the same factor share it: ``ZZ2 + d3^2 (M3 + M4)``."""
         shared: dict[tuple[Powers, float], list[tuple[str, float]]] = {}
         for powers, factor in sorted(_with_sines(self.terms).items(), key=_order):
             geometry = tuple(pair for pair in powers if not pair[0].parameter)
-            own = " ".join(each.name for each, _ in powers if each.parameter)
-            shared.setdefault((geometry, abs(factor)), []).append((own, factor))
+            parameters = " ".join(each.name for each, _ in powers if each.parameter)
+            shared.setdefault((geometry, abs(factor)), []).append((parameters, factor))
         return "".join(_written(*key, entries) for key, entries in shared.items()).removeprefix(" + ").lstrip()
 
 
 @dataclass(frozen=True)
-class Unwritten:
-    """What would be a sum of too many terms to be read: its value alone."""
+class Unwritten(_Differences):
+    """The value of a sum that has too many terms to be read."""
 
     value: float
 
@@ -135,20 +147,11 @@ class Unwritten:
     def __neg__(self) -> Unwritten:
         return Unwritten(-self.value)
 
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
     def __rtruediv__(self, number: Any) -> Any:
         return Unwritten(float(number) / self.value)
 
     def __float__(self) -> float:
         return self.value
-
-    def __abs__(self) -> float:
-        return abs(self.value)
 
 
 def _is_scalar(value: Any) -> bool:
@@ -160,27 +163,28 @@ def _terms(value: Any) -> dict[Powers, float]:
 
 
 def _collapsed(terms: dict[Powers, float]) -> Any:
+    """Return a sum as a number if it is one, or as Unwritten if it is too long."""
     left = {powers: factor for powers, factor in terms.items() if factor}
-    found = Expression(left) if any(left) else left.get((), 0)
-    return found if len(left) <= LONGEST else Unwritten(float(found))
+    total = Expression(left) if any(left) else left.get((), 0)
+    return total if len(left) <= LONGEST else Unwritten(float(total))
 
 
 def _product(one: Powers, two: Powers) -> Iterable[tuple[Powers, float]]:
-    """Of two products of symbols, the square of a sine replaced."""
+    """Yield the terms, with signs, of the product of two products of symbols, without squares of sines."""
     powers = dict(one)
     for each, power in two:
         powers[each] = powers.get(each, 0) + power
-    found = [(powers, 1.0)]
+    terms = [(powers, 1.0)]
     for sine, cosine in [(each, each.cosine) for each in powers if each.cosine]:
         for _ in range(powers[sine] // 2):
-            fewer = [({**p, sine: p[sine] - 2}, sign) for p, sign in found]
-            found = fewer + [({**p, cosine: p.get(cosine, 0) + 2}, -sign) for p, sign in fewer]
-    for p, sign in found:
+            fewer = [({**p, sine: p[sine] - 2}, sign) for p, sign in terms]
+            terms = fewer + [({**p, cosine: p.get(cosine, 0) + 2}, -sign) for p, sign in fewer]
+    for p, sign in terms:
         yield _sorted((each, n) for each, n in p.items() if n), sign
 
 
 def _with_sines(terms: Mapping[Powers, float]) -> dict[Powers, float]:
-    """x - C^2 x is S^2 x."""
+    """Return the terms with x - C^2 x replaced by S^2 x."""
     terms = dict(terms)
     for powers, factor in list(terms.items()):
         for each, power in powers:
@@ -196,27 +200,25 @@ def _sorted(powers: Iterable[tuple[Symbol, int]]) -> Powers:
 
 
 def _value(powers: Powers) -> float:
-    product = 1.0
-    for each, power in powers:
-        product *= each.value**power
-    return product
+    return prod((each.value**power for each, power in powers), start=1.0)
 
 
 @cache
 def _natural(name: str) -> list[Any]:
-    """Sorts d10 after d9."""
+    """Return a key that sorts d10 after d9."""
     return [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", name)]
 
 
 def _order(term: tuple[Powers, float]) -> Any:
-    """By the body of the parameter, then short factors first."""
+    """Return a key that sorts by the body of the parameter, then short factors first."""
     powers = term[0]
     geometry = [(each.name, power) for each, power in powers if not each.parameter]
-    bodies = [int(found[0]) for each, _ in powers if each.parameter and (found := re.findall(r"\d+$", each.name))]
+    bodies = [int(number[0]) for each, _ in powers if each.parameter and (number := re.findall(r"\d+$", each.name))]
     return bodies, len(geometry), geometry
 
 
 def _written(geometry: Powers, size: float, entries: list[tuple[str, float]]) -> str:
+    """Write a factor times parameters, with the sign in front."""
     first = entries[0][1]
     factors = [] if size == 1 and (geometry or entries[0][0]) else [f"{size:.6g}"]
     factors += [each.name if power == 1 else f"{each.name}^{power}" for each, power in geometry]

@@ -1,6 +1,6 @@
-"""A robot whose constants are symbols: inertias, lengths, angles, friction and gravity as inputs of a graph.
+"""Robots whose constants are symbols: inertias, lengths, angles, friction and gravity are inputs of a graph.
 
-Zeros, and angles of whole quarter turns, stay exact, so what they take away is gone from the equations.
+Zeros and multiples of a quarter turn stay exact numbers, so terms that vanish because of them do not appear.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
 from .names import AT_JOINT, SCREWS, Names
 
-NOISE = 1e-15  # of a turn back and forth
+NOISE = 1e-15  # rounding error of a turn back and forth
 
 
 class Symbols:
-    """The symbols made so far, each an input of the graph, with the number it stands for."""
+    """Symbols that are inputs of the graph, from number ``first`` on, with their values."""
 
     def __init__(self, graph: Graph, first: int, names: Names):
         self.graph, self.first, self.names = graph, first, names
         self.values: dict[str, float] = {}
 
     def new(self, name: str, value: float, zeros: bool = False) -> Scalar:
-        """A symbol for a number; zero stays zero unless ``zeros`` have symbols too."""
+        """Return a symbol for a number; zero stays zero unless ``zeros`` get symbols, too."""
         if value == 0 and not zeros:
             return 0
         self.values[self.names.new(name)] = float(value)
@@ -39,7 +39,7 @@ class Symbols:
 
 @dataclass(frozen=True)
 class SymbolicScrew(FixedScrew):
-    """``turn``: cosine and sine, of a symbol where the angle is one."""
+    """A screw with ``turn``: the cosine and sine of its angle, which may be a symbol."""
 
     turn: tuple[Scalar, Scalar] = (1.0, 0.0)
 
@@ -50,20 +50,20 @@ class SymbolicScrew(FixedScrew):
 
 @dataclass(frozen=True, eq=False)
 class SymbolicJoint(Joint):
-    """``turn``: a symbol added to the position of a revolute joint."""
+    """A joint with ``turn``: a symbol that is added to the position of a revolute joint."""
 
     turn: Scalar = 0
 
 
 class Visit:
-    """The body that a formulation is at: the last one that ``outward`` or ``inward`` gave it; 0 after the last."""
+    """The body that a formulation works on: the last one that ``outward`` or ``inward`` yielded; 0 after the end."""
 
     body = 0
 
 
 @dataclass(frozen=True, eq=False)
 class SymbolicRobot(Model):
-    """A Model with SymbolicJoints that tells which body it was asked for last."""
+    """A Model with SymbolicJoints that records in ``visit`` which body a formulation works on."""
 
     visit: Visit = field(default_factory=Visit)
 
@@ -87,8 +87,11 @@ class SymbolicRobot(Model):
 
 
 def with_plain_tips(model: Model) -> Model:
-    """The same robot with theta = 0 in the last frames of its branches. The compiler turns them towards the centre of
-    mass, so that MY vanishes: a saving in numbers, and an odd angle among symbols."""
+    """Return the robot with theta = 0 in the last frames of its branches.
+
+    The compiler turns these frames towards the centre of mass, so that MY vanishes. This saves operations with numbers,
+    but would be a strange angle among symbols.
+    """
     carriers = {body.parent for body in model.bodies}
     turn = {
         j: Pose(Matrix(*(Vector(*row) for row in rotation("z", body.joint.angle).tolist())), Vector())
@@ -119,7 +122,7 @@ def with_plain_tips(model: Model) -> Model:
 
 
 def _clean(v: Vector) -> Vector:
-    """Without the rounding that hides exact zeros and ones."""
+    """Return a vector without the rounding errors of exact zeros and ones."""
     return Vector(*(float(round(x)) if abs(x - round(x)) < NOISE else x for x in v))
 
 
@@ -132,14 +135,14 @@ def _turned(inertia: Inertia, pose: Pose) -> Inertia:
 def with_symbols(
     model: Model, symbols: Symbols, *, geometry: bool, inertias: bool, gravity: bool, friction: bool, zeros: bool
 ) -> SymbolicRobot:
-    """The robot with symbols in place of the constants asked for."""
+    """Return the robot with symbols for the constants whose switch is True."""
 
-    def symbolic_drive(drive: Any, behind: object) -> Any:
-        own = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
-        changed = drive.with_parameters({name: symbols.new(f"{name}{behind}", x) for name, x in own.items()})
+    def symbolic_drive(drive: Any, suffix: object) -> Any:
+        chosen = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
+        changed = drive.with_parameters({name: symbols.new(f"{name}{suffix}", x) for name, x in chosen.items()})
         if changed.stiffness is drive.stiffness:
             return changed
-        return replace(changed, rest=symbols.new(f"rest{behind}", drive.rest))
+        return replace(changed, rest=symbols.new(f"rest{suffix}", drive.rest))
 
     bodies = []
     for j, body in enumerate(model.bodies, 1):
@@ -157,14 +160,14 @@ def with_symbols(
         replace(each, motors=tuple(symbolic_drive(motor, f"_{identifier(motor.name)}") for motor in each.motors))
         for each in model.transmissions
     )
-    kept = {each.name: getattr(model, each.name) for each in fields(Model)}
-    kept |= {"bodies": tuple(bodies), "gravity": g, "transmissions": transmissions}
-    return SymbolicRobot(**kept, visit=Visit())
+    values = {each.name: getattr(model, each.name) for each in fields(Model)}
+    values |= {"bodies": tuple(bodies), "gravity": g, "transmissions": transmissions}
+    return SymbolicRobot(**values)
 
 
 def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
-    """Khalil's letters: gamma, b and alpha, d before the joint, theta, r at it."""
-    own_angle, own_length = AT_JOINT
+    """Return the joint with Khalil's letters: gamma, b and alpha, d before the joint, theta, r at the joint."""
+    joint_angle, joint_length = AT_JOINT
 
     def screw(fixed: FixedScrew, angle: str, length: str) -> SymbolicScrew:
         return SymbolicScrew(
@@ -175,15 +178,15 @@ def _with_geometry(joint: Joint, j: int, symbols: Symbols) -> Joint:
         )
 
     placement = [screw(fixed, *SCREWS[fixed.axis]) for fixed in reversed(joint.placement)][::-1]
-    kept = {each.name: getattr(joint, each.name) for each in fields(Joint)}
+    values = {each.name: getattr(joint, each.name) for each in fields(Joint)}
     if not _is_quarter(joint.angle):
-        kept["angle"] = 0.0
+        values["angle"] = 0.0
         if joint.revolute:
-            kept["turn"] = symbols.new(f"{own_angle}{j}", joint.angle)
+            values["turn"] = symbols.new(f"{joint_angle}{j}", joint.angle)
         else:
             placement.append(screw(FixedScrew("z", joint.angle), *AT_JOINT))
-    kept |= {"placement": tuple(placement), "length": symbols.new(f"{own_length}{j}", joint.length)}
-    return SymbolicJoint(**kept)
+    values |= {"placement": tuple(placement), "length": symbols.new(f"{joint_length}{j}", joint.length)}
+    return SymbolicJoint(**values)
 
 
 def _is_quarter(angle: float) -> bool:
@@ -198,8 +201,7 @@ def _turn(angle: float, name: str, symbols: Symbols) -> tuple[Scalar, Scalar]:
 
 
 def with_symbolic_origin(frame: Frame, symbols: Symbols) -> Frame:
-    """A named frame at (tool6x, tool6y, tool6z) in body 6; how it is turned stays in numbers."""
-    origin = Vector(
-        *(symbols.new(f"tool{frame.body}{axis}", x) for axis, x in zip("xyz", frame.pose.origin, strict=True))
-    )
+    """Return a frame with symbols for its origin, such as (tool6x, tool6y, tool6z); its rotation stays in numbers."""
+    entries = zip("xyz", frame.pose.origin, strict=True)
+    origin = Vector(*(symbols.new(f"tool{frame.body}{axis}", x) for axis, x in entries))
     return replace(frame, pose=type(frame.pose)(frame.pose.rotation, origin))

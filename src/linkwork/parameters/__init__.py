@@ -1,4 +1,4 @@
-"""Parameters that dynamics is linear in: the standard ones of each body, and the fewest that tell all joint forces."""
+"""Parameters that dynamics is linear in: the standard ones of each body, and the base parameters."""
 
 from .base import KINDS, BaseParameters, base_parameters
 from .vector import ParameterVector, parameter_vector

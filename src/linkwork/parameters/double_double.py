@@ -1,7 +1,7 @@
-"""Arrays of numbers with twice the digits of a double, about 31: each the sum of two doubles.
+"""Arrays of numbers with twice the digits of a double, about 31: each is the sum of two doubles.
 
 Every operation is a fixed chain of rounded sums and products of doubles (Dekker 1971, "A floating-point technique for
-extending the available precision"), element by element: no library's choice of kernels enters the last bits.
+extending the available precision"), element by element, so that results do not depend on the kernels of a library.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-SPLIT = 2.0**27 + 1  # parts a double into two halves of its digits
-HALVINGS, ORDER = 8, 9  # of an angle before its series, and how far that goes
+SPLIT = 2.0**27 + 1  # splits a double into two halves of its digits
+HALVINGS, ORDER = 8, 9  # halvings of an angle before its series, and the order of the series
 NUMBER = (int, float, np.ndarray)
 
 
 class DoubleDouble:
-    """``high + low``, the latter below the last digit of the former. A scalar as formulations know them."""
+    """``high + low``, the latter below the last digit of the former; a scalar for formulations."""
 
     __slots__ = ("_turn", "high", "low")
     __array_ufunc__ = None
@@ -34,7 +34,7 @@ class DoubleDouble:
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, (DoubleDouble, *NUMBER)):
-            return NotImplemented  # a vector, say, whose own operator takes over
+            return NotImplemented  # for example a vector, whose operator is used instead
         if _is(other, 0):
             return self
         if not isinstance(other, DoubleDouble):
@@ -97,7 +97,7 @@ class DoubleDouble:
         return self._cos_sin()[0]
 
     def _cos_sin(self) -> tuple[Any, Any]:
-        """Series of a small part of the angle, which is doubled again and again."""
+        """Return cosine and sine by the series of a small part of the angle, which is doubled again and again."""
         if self._turn is None:
             part = self * 0.5**HALVINGS
             square, c, s = part * part, 1, 1
@@ -114,7 +114,7 @@ class DoubleDouble:
         return DoubleDouble(self.high.T, self.low.T)
 
     def total(self) -> DoubleDouble:
-        """The sum over the first axis."""
+        """Return the sum over the first axis."""
         if len(self.high) < 2:
             return self[0] if len(self.high) else DoubleDouble(np.zeros(self.high.shape[1:]))
         half = len(self.high) // 2
@@ -127,20 +127,20 @@ def _is(value: Any, number: int) -> bool:
 
 
 def _sum(a: Any, b: Any) -> tuple[Any, Any]:
-    """a + b, and what rounding takes from it."""
+    """Return a + b, and its rounding error."""
     total = a + b
-    seen = total - a
-    return total, (a - (total - seen)) + (b - seen)
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
 
 
 def _ordered(a: Any, b: Any) -> tuple[Any, Any]:
-    """The same where b is the smaller."""
+    """Return a + b and its rounding error, where b is the smaller."""
     total = a + b
     return total, b - (total - a)
 
 
 def _product(a: Any, b: Any) -> tuple[Any, Any]:
-    """a b, and what rounding takes from it."""
+    """Return a b, and its rounding error."""
     product = a * b
     (a, a_low), (b, b_low) = _halves(a), _halves(b)
     return product, ((a * b - product) + a * b_low + a_low * b) + a_low * b_low

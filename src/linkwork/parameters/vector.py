@@ -17,17 +17,20 @@ CHOICES = ("standard", *KINDS)
 
 @dataclass(frozen=True, eq=False)
 class ParameterVector(Columns):
-    """Names and values of the parameters, beside the columns of their regressor."""
+    """Names and values of the parameters, with the columns of their regressor."""
 
     names: tuple[str, ...] = ()
     values: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def parameter_vector(model: Model, parameters: str = "standard", drives: Drives = None) -> ParameterVector:
-    """Standard: those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
-    joints. Minimal: the base parameters of Gautier and Khalil. Lin: his combinations."""
+    """Return the parameters of a robot.
+
+    "standard": those of ``Robot.parameters`` in a row, in the links' frames and named after links, then those of the
+    joints. "minimal": the base parameters of Gautier and Khalil. "lin": Lin's combinations.
+    """
     if parameters not in CHOICES:
-        raise UnknownNameError("choice of parameters", parameters, CHOICES)
+        raise UnknownNameError("kind of parameters", parameters, CHOICES)
     if parameters in KINDS:
         base = base_parameters(model, KINDS[parameters], drives)
         return ParameterVector(base.columns, False, base.mixing, base.names, base.values)

@@ -1,4 +1,4 @@
-"""What the papers print about operation counts, beside what running code counts."""
+"""Operation counts that the papers print, and the counts of running code."""
 
 from ..formulations import Method
 from . import growth, hollerbach1980, lin1991, linfang1999
@@ -8,7 +8,7 @@ TABLES: tuple[Table, ...] = (*hollerbach1980.TABLES, *lin1991.TABLES, *linfang19
 
 
 def printed(method: Method) -> tuple[Row, ...]:
-    """The rows in which a paper prints how many operations a method of the catalog takes."""
+    """Return the rows in which a paper prints the operation counts of a method of the catalogue."""
     tables = (table for table in TABLES if table.quantity == method.quantity)
     return tuple(row for table in tables for row in table.rows if row.method == method.name)
 

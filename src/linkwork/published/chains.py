@@ -1,4 +1,4 @@
-"""Serial robots of generic geometry, for counting: no constant is zero, one, or equal to another."""
+"""Serial robots of generic geometry, for counting operations: no constant is zero, one, or equal to another."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from ..spatial import Inertia, Symmetric, Vector
 
 
 def generic_chain(n: int, prismatic: Collection[int] = (), parallel: Collection[int] = ()) -> Model:
-    """n joints in modified Denavit-Hartenberg frames. Joints numbered in ``prismatic`` slide; the axes of those in
-    ``parallel`` are parallel to the one before."""
+    """Return a chain of n joints in modified Denavit-Hartenberg frames.
+
+    Joints numbered in ``prismatic`` are prismatic, others revolute. The axes of joints numbered in ``parallel`` are
+    parallel to the axes before them.
+    """
     bodies = []
     for i in range(1, n + 1):
         wobble = 0.1 * math.sin(3.0 * i)

@@ -1,9 +1,8 @@
-"""How the operations of every method grow with the number of joints."""
+"""Growth of the operations of each method with the number of joints."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 from ..drawing import name_lines, styled
@@ -12,28 +11,25 @@ from ..formulations import METHODS, Method, executed_operations
 from .chains import generic_chain
 
 JOINTS = range(2, 13)
-QUARTIC = {"uicker-kahn": range(2, 9)}  # n^4 operations: enough is seen with fewer joints
-LINEAR = 1.3  # slopes up to here are those of recursions, between 2 and 12 joints
+QUARTIC = {"uicker-kahn": range(2, 9)}  # n^4 operations: fewer joints show the growth
+LINEAR = 1.3  # largest slope of recursive methods between 2 and 12 joints
 RATIOS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 2.5, 3, 4)  # ticks
 
 
 def measure(method: Method) -> dict[int, int]:
-    """n -> multiplications and additions executed for n revolute joints of generic geometry."""
-    counts = {}
-    for n in QUARTIC.get(method.name, JOINTS):
-        tally = executed_operations(method, generic_chain(n))
-        counts[n] = tally["mul"] + tally["add"]
-    return counts
+    """Return the multiplications and additions executed for n revolute joints of generic geometry, by n."""
+    tallies = {n: executed_operations(method, generic_chain(n)) for n in QUARTIC.get(method.name, JOINTS)}
+    return {n: tally["mul"] + tally["add"] for n, tally in tallies.items()}
 
 
 def slope(counts: dict[int, int]) -> float:
-    """Of the last two points on log-log paper: the power of n that the counts grow with there."""
+    """Return the power of n with which the counts grow between the last two points."""
     (n1, c1), (n2, c2) = list(counts.items())[-2:]
     return math.log(c2 / c1) / math.log(n2 / n1)
 
 
 def draw(path: Path) -> None:
-    """Inverse dynamics by the number of operations; inertia matrices, which lie closer together, against ``crba``."""
+    """Plot the operations of inverse dynamics, and those of inertia matrices relative to ``crba``."""
     able = [method for method in METHODS if not method.refusal(generic_chain(2))]
     inverse = {method.name: measure(method) for method in able if method.quantity == "inverse_dynamics"}
     matrices = {method: measure(method) for method in able if method.quantity == "inertia_matrix"}
@@ -46,14 +42,15 @@ def draw(path: Path) -> None:
         first, *others = figure.subplots(1, 3, width_ratios=(1.1, 1, 1))
         for name, counts in inverse.items():
             color = "C0" if slope(counts) < LINEAR else "C1"
-            first.plot(*_points(counts), "o-", ms=3, color=color, label=f"{name}  $n^{{{slope(counts):.1f}}}$")
+            label = f"{name}  $n^{{{slope(counts):.1f}}}$"
+            first.plot(list(counts), list(counts.values()), "o-", ms=3, color=color, label=label)
         first.set(title="Inverse dynamics", ylabel="multiplications and additions executed", yscale="log")
         for panel, lin_fang in zip(others, (True, False), strict=True):
             panel.plot(JOINTS, [1] * len(JOINTS), color="black", label="crba")
             shown = [m for m in ratios if m.name.startswith("lin-fang") == lin_fang and m.name != "crba"]
             for k, method in enumerate(sorted(shown, key=lambda m: -ratios[m][JOINTS[-1]])):
                 label = f"{method.name}  $n^{{{slope(matrices[method]):.1f}}}$"
-                panel.plot(*_points(ratios[method]), "o-", ms=3, color=f"C{k}", label=label)
+                panel.plot(list(ratios[method]), list(ratios[method].values()), "o-", ms=3, color=f"C{k}", label=label)
             panel.set(yscale="log", xlim=(JOINTS[0] - 0.2, JOINTS[-1] + 0.1))
             low, high = panel.get_ylim()
             ticks = [ratio for ratio in RATIOS if low < ratio < high]
@@ -71,7 +68,3 @@ def draw(path: Path) -> None:
             figure.savefig(path)
         except (OSError, ValueError) as error:
             raise LinkworkError(f"the picture cannot be written: {error}", where=str(path)) from error
-
-
-def _points(values: Mapping[int, float]) -> tuple[list[int], list[float]]:
-    return list(values.keys()), list(values.values())

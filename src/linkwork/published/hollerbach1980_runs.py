@@ -1,7 +1,7 @@
-"""The formulations of Hollerbach 1980 run as its Table I counts them.
+"""The formulations of Hollerbach 1980, run as its Table I counts them.
 
-The formulations' own force equations run here on counting numbers. What the table's rules want done otherwise than the
-formulations' code does it (sums started from zero, given quantities of the first link) is written out again.
+The force equations of linkwork's formulations run here on counting numbers. Only parts that the table counts in another
+way (sums that start from zero, given quantities of the first link) are written again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .chains import generic_chain
 
 
 def state(n: int) -> tuple[list[float], list[float], list[float]]:
-    """q, v, a of every run."""
+    """Return q, v, a of every run."""
     return [0.3 + 0.7 * k for k in range(n)], [0.9 - 0.4 * k for k in range(n)], [0.2 * k - 0.5 for k in range(n)]
 
 
@@ -33,7 +33,7 @@ def state(n: int) -> tuple[list[float], list[float], list[float]]:
 
 
 class Absent(int):
-    """A term that is not there: adding it is no operation."""
+    """An absent term: adding it is not counted."""
 
     def __add__(self, other: Any) -> Any:
         return other
@@ -42,7 +42,7 @@ class Absent(int):
 
 
 class FromZero(Counted):
-    """Counts as Counted does, and also the addition of the first term of a sum to its initial 0."""
+    """Counts like Counted, and also the addition of the first term of a sum to its initial 0."""
 
     __slots__ = ()
 
@@ -60,7 +60,7 @@ class FromZero(Counted):
 
 
 class Numbers:
-    """Makes counting numbers of floats, entry by entry: zeros and ones then count as any other entry."""
+    """Converts floats to counting numbers, entry by entry: zeros and ones count like all other entries."""
 
     def __init__(self, tally: Tally):
         self.tally = tally
@@ -74,18 +74,18 @@ class Numbers:
     def dense(self, matrix: Dense) -> Dense:
         return Dense(self.all(row) for row in matrix.rows)
 
-    def given(self, matrix: Dense, scale: Counted) -> Dense:
-        """The product at no cost."""
+    def free_product(self, matrix: Dense, scale: Counted) -> Dense:
+        """Return a product that is not counted."""
         return Dense([self.of(x.value * scale.value) for x in row] for row in matrix.rows)
 
     def count_A(self, links: Links3 | Links4) -> None:
-        """The A and their derivatives become counting numbers, A_n+1 does not."""
+        """Convert the A and their derivatives to counting numbers, except for A_n+1."""
         for i in range(1, links.n + 1):
             links.A[i], links.dA[i], links.d2A[i] = map(self.dense, (links.A[i], links.dA[i], links.d2A[i]))
 
 
 class MassTimes:
-    """m r, with the multiplication by m executed where it is used."""
+    """m r, whose multiplication by m is executed and counted at each use."""
 
     def __init__(self, m: float, r: Dense):
         self.m, self.r = m, r
@@ -98,7 +98,7 @@ class MassTimes:
 
 
 class GenericTip(DistalChain):
-    """The last link too leads somewhere: its frame stands off the last axis."""
+    """A generic chain whose last link has a length, too: its frame is off the last axis."""
 
     def __init__(self, n: int):
         model = generic_chain(n)
@@ -121,7 +121,7 @@ def links4(n: int, numbers: Numbers) -> Links4:
 
 
 def motion(links: Links3 | Links4, numbers: Numbers, v: list, a: list) -> tuple[dict[int, Dense], ...]:
-    """(8)-(10), sums started from a zeroed matrix; in the first link nothing but the sums, 2 qd and qd^2 is counted."""
+    """Compute (8)-(10) with sums that start from a zero matrix; of the first link only sums, 2 qd and qd^2 count."""
     A, dA, d2A = links.A, links.dA, links.d2A
     still = zeros(links.size, links.size)
     W, Wd, Wdd = {0: numbers.dense(identity(links.size))}, {}, {}
@@ -129,8 +129,8 @@ def motion(links: Links3 | Links4, numbers: Numbers, v: list, a: list) -> tuple[
         qd, qdd, twice, square = v[j - 1], a[j - 1], 2 * v[j - 1], v[j - 1] * v[j - 1]
         if j == 1:
             W[j] = A[j]
-            Wd[j] = sum([numbers.given(dA[j], qd)], start=still)
-            Wdd[j] = sum([numbers.given(d2A[j], square), numbers.given(dA[j], qdd)], start=still)
+            Wd[j] = sum([numbers.free_product(dA[j], qd)], start=still)
+            Wdd[j] = sum([numbers.free_product(d2A[j], square), numbers.free_product(dA[j], qdd)], start=still)
         else:
             W[j] = W[j - 1] @ A[j]
             Wd[j] = sum([Wd[j - 1] @ A[j], W[j - 1] @ dA[j] * qd], start=still)
@@ -154,7 +154,7 @@ def recursive_4x4(n: int, tally: Tally) -> list[Scalar]:
 
 
 def recursive_3x3(n: int, tally: Tally) -> list[Scalar]:
-    """(15)-(18) corrected, in distal frames."""
+    """Compute (15)-(18), corrected, in distal frames."""
     numbers, (q, v, a) = Numbers(tally), state(n)
     links = Links3(GenericTip(n), q)
     numbers.count_A(links)
@@ -166,8 +166,10 @@ def recursive_3x3(n: int, tally: Tally) -> list[Scalar]:
 
 
 def recursive_3x3_as_printed(n: int, tally: Tally) -> list[Scalar]:
-    """(17), (18), (13) as printed, which is right where frame i stands on axis i: in the frames of a Model. Gravity is
-    the base's acceleration; the printed terms of gravity run with g = 0."""
+    """Compute (17), (18), (13) as printed, which is correct if frame i is on axis i: in the frames of a Model.
+
+    Gravity is an acceleration of the base; the printed gravity terms run with g = 0.
+    """
     numbers, (q, v, a) = Numbers(tally), state(n)
     model = generic_chain(n)
     links = Links3(DistalChain(model), q)
@@ -200,8 +202,11 @@ def recursive_3x3_as_printed(n: int, tally: Tally) -> list[Scalar]:
 
 
 def uicker_kahn(n: int, tally: Tally, inertia_products: bool = True) -> list[Scalar]:
-    """(4)-(5). The kW_j, W_k-1 dA_k and dW_j/dq_k are stored; d2W_j/dq_k dq_l takes two products each, one for the
-    first link. ``inertia_products=False`` takes the products and traces of the inertial term off the count."""
+    """Compute (4)-(5).
+
+    The kW_j, W_k-1 dA_k and dW_j/dq_k are stored; d2W_j/dq_k dq_l takes two products each, one for the first link.
+    ``inertia_products=False`` does not count the products and traces of the inertial term.
+    """
     numbers, (_, v, a) = Numbers(tally), state(n)
     links = links4(n, numbers)
     A, dA, d2A = links.A, links.dA, links.d2A
@@ -232,8 +237,11 @@ def uicker_kahn(n: int, tally: Tally, inertia_products: bool = True) -> list[Sca
 
 
 def newton_euler(n: int, tally: Tally) -> list[Scalar]:
-    """Link coordinates. Vector sums are started from zero, z is a vector as any other, p* + r* is constant; w_1 and
-    wd_1 are given; f_n+1 and n_n+1 are neither turned nor added."""
+    """Compute inverse dynamics in link coordinates.
+
+    Vector sums start from zero, z is a general vector, p* + r* is constant, w_1 and wd_1 are given, and f_n+1 and
+    n_n+1 are neither rotated nor added.
+    """
     numbers, (q, v, a) = Numbers(tally), state(n)
     links = LuhLinks(GenericTip(n), q)
     p, r, m, I = links.p, links.r, links.m, links.I
@@ -266,7 +274,7 @@ def newton_euler(n: int, tally: Tally) -> list[Scalar]:
 
 
 def horn_raibert(n: int, tally: Tally) -> list[Scalar]:
-    """The sum alone: the coefficients come from a table."""
+    """Compute the sum only: the coefficients come from a table."""
     numbers, (q, v, a) = Numbers(tally), state(n)
     G, J, C = coefficients(generic_chain(n), q)
     C = [[numbers.all(row) for row in plane] for plane in C]

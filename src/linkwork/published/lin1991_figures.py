@@ -1,7 +1,7 @@
-"""The algorithms of Fig. 3 and Fig. A1 of Lin (1991), line by line as they are counted there, for rotational joints.
+"""The algorithms of Fig. 3 and Fig. A1 of Lin (1991), line by line as counted there, for rotational joints.
 
-They are organised by hand for fewest operations: the first link gets only what is needed of it, and a tensor is turned
-with the rotation's product entries. The same methods, written for any joints, are in ``formulations.lin1991``.
+They are arranged by hand for the fewest operations: of the first link only the required quantities are computed, and a
+tensor is rotated with the products in the rotation matrix. ``formulations.lin1991`` has these methods for all joints.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..spatial import Symmetric, Vector, pseudo_inertia
 
 
 class Rotation:
-    """R = Rx(beta) Rz(theta) from frame i to i - 1, with the products of its entries on hand (4M)."""
+    """R = Rx(beta) Rz(theta) from frame i to i - 1, with the products of its entries (4M)."""
 
     def __init__(self, model: Model, i: int, q: Sequence[Scalar]):
         self.X = model.transform(i, q)
@@ -26,22 +26,22 @@ class Rotation:
         self.outward, self.inward = self.X.outward, self.X.inward  # 8M 4A
 
     def general(self, x: Scalar) -> Scalar:
-        """A constant that the paper counts like any varying number."""
+        """Return a constant that the paper counts like a variable."""
         return Counted(x, self.ct.tally) if isinstance(self.ct, Counted) and not isinstance(x, Counted) else x
 
     def generals(self, v: Vector) -> Vector:
         return Vector(*(self.general(x) for x in v))
 
     def axis(self) -> Vector:
-        """R^T (0, 0, 1), free"""
+        """Return R^T (0, 0, 1), at no cost."""
         return self.generals(self.row3)
 
     def inward_planar(self, x: Scalar, y: Scalar) -> Vector:
-        """R^T (x, y, 0), 5M 2A"""
+        """Return R^T (x, y, 0): 5M 2A."""
         return Vector(self.ct * x + self.row2.x * y, self.row2.y * y - self.st * x, self.row2.z * y)
 
     def tensor(self, J: Symmetric) -> Symmetric:
-        """R J R^T, 37M 19A: the entries of A = R J but A_13, which nothing needs, then A R^T"""
+        """Return R J R^T, 37M 19A: the entries of A = R J except A_13, which is not needed, then A R^T."""
         (xx, yx, zx), (xy, yy, zy) = self.outward(J.rows[0]), self.outward(J.rows[1])
         third = J.rows[2]
         turned = self.st * third.x + self.ct * third.y
@@ -51,7 +51,7 @@ class Rotation:
         return Symmetric(self.ct * xx - self.st * xy, S_xy, self.ct * zx - self.st * zy, S_yy, S_yz, S_zz)
 
     def tensor_zz(self, J: Symmetric) -> Scalar:
-        """(R J R^T)_33, 12M 8A"""
+        """Return (R J R^T)_33: 12M 8A."""
         return self.row3.dot(Vector(*(self.row3.dot(row) for row in J.rows)))
 
 
@@ -62,10 +62,10 @@ def rotations(model: Model, q: Sequence[Scalar]) -> dict[int, Rotation]:
 def figure_3(
     model: Model, R: Mapping[int, Rotation], v: Sequence[Scalar] | None = None
 ) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """H and, given velocities, b (else empty), for two or more rotational joints. Costs per line as in Fig. 3."""
+    """Return H and, with velocities, b (else empty), for two or more rotational joints; costs as in Fig. 3."""
     n, with_bias = model.n_bodies, v is not None
     m, c, I, m_hat = links(model)
-    own = {i: -pseudo_inertia(I[i]) for i in I}
+    link = {i: -pseudo_inertia(I[i]) for i in I}
 
     s = {2: Vector(R[2].ct * R[2].b, -(R[2].st * R[2].b), R[2].general(R[2].d))}  # 2M
     for i in range(3, n + 1):
@@ -82,11 +82,11 @@ def figure_3(
                 s_hat[j, i] = R[i].inward(s_hat[j, i - 1])  # 8M 4A
 
     p_hat, Jbar = {n: p[n] * m[n]}, {}  # 3M
-    Jbar[n] = own[n] - dyad(p_hat[n], p[n])  # 6M 6A
+    Jbar[n] = link[n] - dyad(p_hat[n], p[n])  # 6M 6A
     for i in range(n - 1, 1, -1):
         mp = p[i] * m[i]
         p_hat[i] = mp + R[i + 1].outward(p_hat[i + 1])  # 11M 7A with m p
-        Jbar[i] = own[i] - dyad(mp, p[i]) + R[i + 1].tensor(Jbar[i + 1])  # 43M 31A
+        Jbar[i] = link[i] - dyad(mp, p[i]) + R[i + 1].tensor(Jbar[i + 1])  # 43M 31A
     if with_bias:
         p_hat[1] = c[1] * m[1] + R[2].outward(p_hat[2])  # 8M 7A
     xx, xy, xz, yy, yz, zz = Jbar[2]
@@ -128,7 +128,7 @@ def bias_3(
     d: Mapping[tuple[int, int], Vector],
     v: Sequence[Scalar],
 ) -> list[Scalar]:
-    """The second half of Fig. 3."""
+    """Return b by the second half of Fig. 3."""
     n, qd = model.n_bodies, dict(enumerate(v, 1))
     e = e | {1: Vector(-p_hat.y, p_hat.x, 0)}
     g, b = R[1].generals(model.gravity), {}
@@ -153,14 +153,14 @@ def bias_3(
 
 
 def figure_a1(model: Model, R: Mapping[int, Rotation]) -> list[list[Scalar]]:
-    """H by Renaud's formulation, for two or more rotational joints. Costs per line as in Fig. A1."""
+    """Return H by Renaud's formulation, for two or more rotational joints; costs as in Fig. A1."""
     n = model.n_bodies
     _, _, _, m_hat = links(model)
     c_bar, J_bar = {}, {}  # (A5) and (A6), off line
     for i in range(1, n):
-        own, s = model.inertia(i), R[i + 1].s
-        c_bar[i] = own.h + s * m_hat[i + 1]
-        J_bar[i] = own.J + doubled(s, s * (m_hat[i + 1] / 2))
+        link, s = model.inertia(i), R[i + 1].s
+        c_bar[i] = link.h + s * m_hat[i + 1]
+        J_bar[i] = link.J + doubled(s, s * (m_hat[i + 1] / 2))
 
     u, s_hat = {}, {}
     for j in range(1, n):
@@ -192,7 +192,7 @@ def figure_a1(model: Model, R: Mapping[int, Rotation]) -> list[list[Scalar]]:
 
 
 def links(model: Model):
-    """Mass, centre of mass, inertia about it, mass of the composite body: by link, off line."""
+    """Return mass, centre of mass, central inertia and mass of the composite body by link, computed off line."""
     m, c, I, m_hat = {}, {}, {}, {model.n_bodies + 1: 0.0}
     for i in range(model.n_bodies, 0, -1):
         m[i], c[i], I[i] = model.inertia(i).central()
@@ -201,12 +201,12 @@ def links(model: Model):
 
 
 def dyad(a: Vector, b: Vector) -> Symmetric:
-    """a b^T of parallel vectors, 6M"""
+    """Return a b^T of parallel vectors: 6M."""
     return Symmetric(a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z)
 
 
 def doubled(s: Vector, c: Vector) -> Symmetric:
-    """-[s x][c x] - [c x][s x], 9M 9A: twice a number is its sum with itself"""
+    """Return -[s x][c x] - [c x][s x], 9M 9A: twice a number is its sum with itself."""
     twice = lambda x: x + x  # noqa: E731
     xx, yy, zz = s.x * c.x, s.y * c.y, s.z * c.z
     xy, xz, yz = s.x * c.y + s.y * c.x, s.x * c.z + s.z * c.x, s.y * c.z + s.z * c.y

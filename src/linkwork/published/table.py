@@ -1,8 +1,8 @@
-"""Printed operation counts and measured ones, entry by entry.
+"""Printed and measured operation counts.
 
-A paper's module lists its tables: for each row the printed polynomials in n, and a function that runs the formulation
-for n joints on counting scalars under the paper's convention. The measured polynomial is found by exact differences of
-the counts for consecutive n, and holds for more n than it was found from.
+A paper's module lists its tables. Each row has the printed polynomials in n, and a function that runs the formulation
+for n joints on counting scalars, by the paper's convention. The measured polynomial is computed from exact differences
+of the counts for consecutive n, and agrees with more of them than it needs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from math import factorial
 
 from ..errors import LinkworkError
@@ -18,22 +18,21 @@ from ..errors import LinkworkError
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Exact coefficients, constant term first."""
+    """A polynomial in n with exact coefficients, constant term first."""
 
     coefficients: tuple[Fraction, ...]
 
     @staticmethod
     def of(*highest_first: int | str | Fraction) -> Polynomial:
-        """``Polynomial.of("21/2", "77/2", -85)`` is 10 1/2 n^2 + 38 1/2 n - 85."""
+        """Return a polynomial: ``Polynomial.of("21/2", "77/2", -85)`` is 10 1/2 n^2 + 38 1/2 n - 85."""
         return Polynomial(tuple(Fraction(c) for c in reversed(highest_first)))
 
     def __call__(self, n: int) -> Fraction:
         return sum((c * n**k for k, c in enumerate(self.coefficients)), start=Fraction(0))
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        size = max(len(self.coefficients), len(other.coefficients))
-        pad = lambda p: p.coefficients + (Fraction(0),) * (size - len(p.coefficients))  # noqa: E731
-        return Polynomial(tuple(a - b for a, b in zip(pad(self), pad(other), strict=True)))
+        pairs = zip_longest(self.coefficients, other.coefficients, fillvalue=Fraction(0))
+        return Polynomial(tuple(a - b for a, b in pairs))
 
     def __bool__(self) -> bool:
         return any(self.coefficients)
@@ -55,15 +54,14 @@ Count = Mapping[str, int]  # at least "mul" and "add"
 
 
 def fit(values: Mapping[int, int], where: str) -> Polynomial:
-    """The polynomial of lowest degree through all ``values`` at consecutive n; must leave at least one to spare."""
-    start, points = min(values), [Fraction(values[n]) for n in sorted(values)]
+    """Return the polynomial of lowest degree through all ``values`` at consecutive n, of which it must not need all."""
+    start, row = min(values), [Fraction(values[n]) for n in sorted(values)]
     differences = []
-    row = points
     while any(row):
         differences.append(row[0])
         row = [b - a for a, b in pairwise(row)]
         if not row:
-            raise LinkworkError("these counts are no polynomial of n", where=where, got=dict(values))
+            raise LinkworkError("these counts are not a polynomial in n", where=where, got=dict(values))
     total = [Fraction(0)] * max(len(differences), 1)
     for k, difference in enumerate(differences):  # Newton: difference * binomial(n - start, k)
         factor = [Fraction(1)]
@@ -79,9 +77,11 @@ def fit(values: Mapping[int, int], where: str) -> Polynomial:
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm in a table. ``count(n)`` runs it; the measured polynomial is taken from ``n_from`` on. ``why``
-    explains every difference from print, in one line; empty if there is none. ``values`` are printed numbers,
-    n -> (mul, add)."""
+    """One algorithm in a table.
+
+    ``count(n)`` runs it; the measured polynomial holds from ``n_from`` on. ``why`` explains every difference from the
+    printed counts, if there is one. ``values`` are printed numbers, n -> (mul, add).
+    """
 
     label: str
     method: str
@@ -100,8 +100,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """``reference`` is a key of references.bib; ``convention`` says what is counted and what is free. ``quantity`` is
-    set where the rows count a whole quantity of the catalog, from joint positions on."""
+    """A table of a paper.
+
+    ``reference`` is a key of references.bib, and ``convention`` describes what is counted. ``quantity`` is set if the
+    rows count a whole quantity of the catalogue, from joint positions on.
+    """
 
     title: str
     reference: str

@@ -131,7 +131,7 @@ def _distance(robot: Robot, start: np.ndarray) -> np.ndarray:
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Return the angular frequency of the fastest spring, in rad/s."""
     model = robot.model
-    stiffness = np.zeros((model.n_leading,) * 2)
+    stiffness = np.zeros((model.coordinates.nv,) * 2)
     for joint, places in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
         stiffness[np.ix_(places, places)] = joint.stiffness * np.eye(len(places)) + joint.kind.own_stiffness()
     for motor, shares in motors(model):
@@ -194,7 +194,7 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
         return False
     if model.constrained:
         few = motion.q[:: max(1, len(motion.q) // 20)]
-        if model.n_located == model.nv:  # otherwise it rolls, and independent joints do not determine all positions
+        if model.n_configuration == model.nv:  # otherwise it rolls, and independent joints do not determine q
             known = coordinates.whole(model.mobility.independent).positions.joints
             few = robot.assemble(few[:, coordinates.places(known)], guess=few).q
         return bool(np.all(robot.conditioning(few) > WELL))

@@ -1,4 +1,4 @@
-"""Readable equations: quantities in named steps and the letters of the papers, as text, LaTeX, Python and sympy."""
+"""Readable equations: quantities in named steps, with the papers' symbols, as text, LaTeX, Python and sympy."""
 
 from .build import from_program, symbolic
 from .symbolic_model import SymbolicModel

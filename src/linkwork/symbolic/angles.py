@@ -10,12 +10,12 @@ from ..scalar import cos, sin
 
 
 class AngleGraph(Graph):
-    """A graph that knows the addition theorems, common factors taken out:
+    """A graph that applies the angle addition theorems, also to terms with common factors:
 
     (cos a cos b -+ sin a sin b) x = cos(a +- b) x,  (sin a cos b +- cos a sin b) x = sin(a +- b) x.
 
-    A sum of angles is one node, in whatever order its terms were added. The first ``n_states`` inputs are joint
-    variables, others constants; these are added up first.
+    A sum of angles is one node, whatever the order of its terms. The first ``n_states`` inputs are joint variables, the
+    others are constants. Joint variables stand first in a sum.
     """
 
     def __init__(self, n_states: int):
@@ -24,12 +24,13 @@ class AngleGraph(Graph):
 
     def make(self, op: int, a: Any, b: Any = None) -> Any:
         if op in (ADD, SUB) and all(isinstance(x, Node) and x.op == MUL for x in (a, b)):
-            found = self._turned(1 if op == ADD else -1, a, b)
-            if found is not None:
-                return found
+            combined = self._combined(1 if op == ADD else -1, a, b)
+            if combined is not None:
+                return combined
         return super().make(op, a, b)
 
-    def _turned(self, sign: int, a: Node, b: Node) -> Any:
+    def _combined(self, sign: int, a: Node, b: Node) -> Any:
+        """Return a + sign b by an addition theorem, or None if none applies."""
         left, right, common = _factors(a), _factors(b), []
         for factor in tuple(left):
             if factor in right:
@@ -57,11 +58,10 @@ class AngleGraph(Graph):
         return value
 
     def _sum(self, a: Any, sign: int, b: Any) -> Any:
-        """a + sign b, opposite terms cancelled: variable ones in order of their creation, then the constant ones."""
+        """Return a + sign b without opposite terms: variables in order of their creation, then constants."""
         times: Counter[Any] = Counter()
-        for outer, part in ((1, a), (sign, b)):
-            for own, term in signed_terms(part):
-                times[term] += outer * own
+        for term_sign, term in (*signed_terms(a), *signed_terms(b, sign)):
+            times[term] += term_sign
         terms = sorted((x for x in times if times[x]), key=lambda x: x.number if isinstance(x, Node) else -1)
         constant = [x for x in terms if not isinstance(x, Node) or (x.op == INPUT and x.a >= self.n_states)]
         parts = ([x for x in terms if x not in constant], constant)
@@ -70,7 +70,7 @@ class AngleGraph(Graph):
 
 
 def signed_terms(x: Any, sign: int = 1) -> list[tuple[int, Any]]:
-    """The terms of a sum of nodes and numbers, each with its sign."""
+    """Return the terms of a sum of nodes and numbers, each with its sign."""
     if isinstance(x, Node) and x.op in (ADD, SUB):
         return signed_terms(x.a, sign) + signed_terms(x.b, sign if x.op == ADD else -sign)
     return signed_terms(x.a, -sign) if isinstance(x, Node) and x.op == NEG else [(sign, x)]

@@ -1,9 +1,9 @@
-"""symbolic(robot, quantity) -> SymbolicModel: trace a formulation on symbols, and name what it computes."""
+"""Trace a formulation with symbols in place of numbers, and name its intermediate results: a SymbolicModel."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +17,14 @@ from ..model import ELEMENTS, Layout, Model, grouped
 from ..notation.names import WRENCH, Names, entries, vector
 from ..notation.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
 from ..pipeline import CHOOSING, LARGE, HasModel, bound, compile, model_of
-from ..program import FUNCTIONS, PARAMETER, Op, Port, Program, count
+from ..program import FUNCTIONS, PARAMETER, Op, Operations, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs
 from ..program.replay import replay
 from ..program.trace import linearize
+from ..renamed import renamed_arguments
 from .angles import AngleGraph
-from .equations import NAMES, Given, Trace, equations, needed
+from .equations import NAMES, NodeName, Trace, equations, needed
 from .expressions import evaluate, symbols_of
 from .polynomials import shortened
 from .symbolic_model import SymbolicModel
@@ -32,6 +33,7 @@ from .watch import Watch
 PARAMETERS = ("minimal", "standard")
 
 
+@renamed_arguments(written_out="expand")
 def symbolic(
     robot: Model | HasModel,
     quantity: str = "inverse_dynamics",
@@ -46,41 +48,64 @@ def symbolic(
     friction: bool = True,
     gravity: bool = True,
     zeros: bool = False,
-    written_out: bool = False,
+    expand: bool = False,
 ) -> SymbolicModel:
-    """The equations of a quantity of a Robot (or of its Model), with symbols for its constants.
+    """Return the equations of a quantity, with symbols for the robot's constants.
 
-    ``quantity``, ``method``, ``frame``, ``axes``, ``wrenches``: as of ``compile``. ``parameters``: "minimal" groups the
-    inertial parameters into the fewest that act, in equations of their own (XXR2, ...); "standard" leaves them. A
-    regressor has the columns of either, as that of ``compile`` has.
-    ``geometry`` (lengths and angles), ``inertias`` (rotors too), ``friction`` (springs too) and ``gravity``: True for
-    symbols, False for numbers. Constants that are zero and angles of whole quarter turns are left out of the equations;
-    ``zeros`` gives inertial parameters that are zero their symbols, too. ``written_out``: no intermediate results but
-    sines, cosines and grouped parameters; for small robots.
+    Zero constants and angles that are multiples of a quarter turn do not appear in the equations.
+
+    Args:
+        robot: A Robot, or its Model.
+        quantity: Name of the quantity; default "inverse_dynamics".
+        method: Formulation; default "auto", the one with the fewest operations.
+        frame: Frame of a quantity that has one; default None.
+        axes: Axes of such a quantity, "world" or "local"; default "world".
+        wrenches: Frames on which external wrenches act; default none.
+        parameters: "minimal" (default) groups the inertial parameters into the fewest that matter, in equations of
+            their own (XXR2, ...); "standard" keeps them. The columns of a regressor follow this choice.
+        geometry: Symbols (True, default) or numbers (False) for lengths and angles.
+        inertias: Symbols or numbers for the inertias of links and rotors; default True.
+        friction: Symbols or numbers for friction and springs; default True.
+        gravity: Symbols or numbers for gravity; default True.
+        zeros: Whether inertial parameters that are zero get symbols, too; default False.
+        expand: Whether to expand all intermediate results except sines, cosines and grouped parameters, for small
+            robots; default False.
+
+    Returns:
+        The equations.
+
+    Raises:
+        UnknownNameError: There is no such quantity, method, frame or treatment of parameters.
+        UnsupportedError: The method does not work with symbols, or expanded equations are too long.
+
+    Example:
+        >>> from linkwork.symbolic import symbolic
+        >>> symbolic(linkwork.load("planar2r"), "gravity", expand=True).outputs["g"]
+        array(['g1', 'g2'], dtype=object)
     """
     if parameters not in PARAMETERS:
         raise UnknownNameError("treatment of parameters", parameters, PARAMETERS)
-    how = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
-    label = compile(robot, quantity, method=method, backend="interpreter", **how).label  # checked, the method chosen
+    options = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
+    label = compile(robot, quantity, method=method, backend="interpreter", **options).label  # checks all, and chooses
     model = model_of(robot)
     columns = bound(model, quantity, parameters=parameters).columns if quantity == "regressor" else None
-    if columns is None:  # base parameters are those of the compiler's frames
+    if columns is None:  # base parameters belong to the compiler's frames, so a regressor keeps these
         model = with_plain_tips(model)
     switches = {"geometry": geometry, "inertias": inertias, "gravity": gravity, "friction": friction, "zeros": zeros}
-    names, made = [label.method], []
-    if method in CHOOSING and model.nv <= LARGE:  # in symbols another method may be the shortest
+    names, candidates = [label.method], []
+    if method in CHOOSING and model.nv <= LARGE:  # with symbols another method may be the shortest
         able = (m for m in methods(quantity) if m.candidate and not m.refusal(model, bool(wrenches)))
         names = list(dict.fromkeys([label.method, *(m.name for m in able)]))
     for name in names:
         chosen = find_method(quantity, name, model, wrenches=bool(wrenches)) if name else None
-        # a method that groups the parameters itself does it in fewer steps alone
+        # A method that groups the parameters itself does so in fewer steps.
         groups = parameters == "minimal" and QUANTITIES[quantity].of_joints and (chosen is None or chosen.grouped)
-        with suppress(UnsupportedError) if name != names[-1] or made else nullcontext():
+        with suppress(UnsupportedError) if name != names[-1] or candidates else nullcontext():
             for group in (False, True) if groups else (False,):
-                own = replace(label, method=name)
-                made.append(_traced(model, own, chosen, axes, columns, switches, group, written_out))
-    best = min(made, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
-    return _short(best) if written_out else best
+                named = replace(label, method=name)
+                candidates.append(_traced(model, named, chosen, axes, columns, switches, group, expand))
+    best = min(candidates, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
+    return _short(best) if expand else best
 
 
 def _traced(
@@ -91,8 +116,9 @@ def _traced(
     columns: Columns | None,
     switches: Mapping[str, bool],
     group: bool,
-    written_out: bool,
+    expand: bool,
 ) -> SymbolicModel:
+    """Return the equations of one method, with grouped parameters or not."""
     options: dict[str, Any] = {"frame": label.frame or None, "axes": axes, "wrenches": label.wrenches}
     options["columns"] = columns
     problem, names = Problem(model, label.quantity, method, parameters="standard", **options), Names()
@@ -118,23 +144,22 @@ def _traced(
         seen = replace(seen, frames={**seen.frames, **moved})
     if group:
         seen = tracing.grouped(seen)
-    with Watch(seen.visit, tracing.name), _OfNumbers(label):
+    with Watch(seen.visit, tracing.name), _symbols_refused(label):
         results = replace(problem, model=seen).evaluate(*(nodes.tolist() for nodes in tracing.arguments.values()))
     for variable, value in zip(problem.definition.outputs, results.values(), strict=True):
         tracing.output(variable.name, named(variable, problem.outputs[variable.name]), value)
-    return tracing.finish(label, written_out)
+    return tracing.finish(label, expand)
 
 
 def from_program(program: Program, label: Label) -> SymbolicModel:
-    """The equations of a compiled program: its constants are numbers, its intermediate results have no letters."""
-
-    asked = QUANTITIES.get(label.quantity)
-    known = VARIABLES | {variable.name: variable for variable in (asked.outputs if asked else ())}
+    """Return the equations of a compiled program, with numbers for constants and no symbols of the paper."""
+    quantity = QUANTITIES.get(label.quantity)
+    variables = VARIABLES | {variable.name: variable for variable in (quantity.outputs if quantity else ())}
 
     def named(port: Port) -> np.ndarray:
         layout = label.layouts.get(port.name, Layout())
         number = {name: k for k, name in enumerate(layout.joints, 1)}
-        variable = known.get(port.name, Variable(port.name, port.shape, ""))
+        variable = variables.get(port.name, Variable(port.name, port.shape, ""))
         return vector(variable, layout, number) if layout.size else entries(variable, port.shape)
 
     tracing = _Tracing(Names(), {port.name: named(port) for port in program.inputs})
@@ -146,30 +171,27 @@ def from_program(program: Program, label: Label) -> SymbolicModel:
     return tracing.finish(label)
 
 
-class _OfNumbers:
-    """Turns a method's need for a number into words."""
-
-    def __init__(self, label: Label):
-        self.label = label
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type | None, error: object, *_: Any) -> None:
-        if kind is TypeError and "while tracing" in str(error):
-            fix = at_door("geometry=False, gravity=False, or another method", "another --method, or --numbers")
-            raise UnsupportedError(
-                f"method {self.label.method!r} decides by the values of constants, so they cannot all be symbols",
-                where=f"robot {self.label.robot!r}", fix=fix,
-            ) from None  # fmt: skip
+@contextmanager
+def _symbols_refused(label: Label) -> Iterator[None]:
+    """Explain the TypeError of a method that needs the value of a symbol."""
+    try:
+        yield
+    except TypeError as error:
+        if "while tracing" not in str(error):
+            raise
+        raise UnsupportedError(
+            f"method {label.method!r} decides by the values of constants, so they cannot all be symbols",
+            where=f"robot {label.robot!r}",
+            fix=at_door("geometry=False, gravity=False, or another method", "another --method, or --numbers"),
+        ) from None
 
 
 class _Tracing:
-    """A graph whose inputs are named, and the names given to its nodes."""
+    """A graph with named inputs, and the names of its nodes."""
 
     def __init__(self, names: Names, inputs: Mapping[str, np.ndarray]):
         self.graph, self.names = AngleGraph(sum(array.size for array in inputs.values())), names
-        self.given: dict[Node, Given] = {}
+        self.node_names: dict[Node, NodeName] = {}
         self.results: dict[str, Any] = {}
         self.inputs, self.outputs, self.arguments, self.n_states = {}, {}, {}, 0
         for port, array in inputs.items():
@@ -180,13 +202,13 @@ class _Tracing:
         self.symbols = Symbols(self.graph, self.n_states, names)
 
     def name(self, scalar: Any, name: str, tag: str = "") -> None:
-        """Name a node, if it has no name yet; a negative one by the node behind it."""
-        node, way = (scalar.a, -1) if scalar.op == NEG else (scalar, 1)
+        """Name a node unless it has a name; a negation names its operand."""
+        node, sign = (scalar.a, -1) if scalar.op == NEG else (scalar, 1)
         if node.op not in (INPUT, SIN, COS):
-            self.given.setdefault(node, Given(name, way, tag))
+            self.node_names.setdefault(node, NodeName(name, sign, tag))
 
     def grouped(self, model: SymbolicRobot) -> SymbolicRobot:
-        """With grouped inertial parameters, named like the standard ones with an R behind the letters."""
+        """Return the robot with grouped inertial parameters, named like the standard ones but with an R: XXR2."""
         result = replace(model, bodies=grouped(model).bodies)
         for j, body in enumerate(result.bodies, 1):
             for letters, value in zip(ELEMENTS, body.inertia, strict=True):
@@ -195,55 +217,44 @@ class _Tracing:
         return result
 
     def output(self, port: str, names: np.ndarray, value: Any) -> None:
-        """Take an output: each of its entries has a name of its own."""
+        """Add an output, with a name for each of its entries."""
         self.outputs[port] = _array([self.names.new(name) for name in names.flat], names.shape)
         self.results |= zip(self.outputs[port].flat, _array(value, names.shape).flat, strict=True)
 
-    def finish(self, label: Label, written_out: bool = False) -> SymbolicModel:
+    def finish(self, label: Label, expand: bool = False) -> SymbolicModel:
         results, values = self.results, self.symbols.values
         live = needed(self.graph, results.values())
         all_inputs = [name for array in self.inputs.values() for name in array.flat] + list(values)
-        taking = {name for array in self.outputs.values() if array.ndim == 2 for name in array.flat}
-        trace = Trace(results, all_inputs, self.n_states, live, self.given)
-        steps = equations(trace, self.names, taking, written_out)
-        ports = [Port("state", (self.n_states,)), Port("parameters", (len(values),), PARAMETER)]
-        outputs = [Port("results", (len(results),))]
-        program = absorb_signs(linearize(label.quantity, ports, outputs, list(results.values())))
+        preferred = {name for array in self.outputs.values() if array.ndim == 2 for name in array.flat}
+        trace = Trace(results, all_inputs, self.n_states, live, self.node_names)
+        steps = equations(trace, self.names, preferred, expand)
         used = {all_inputs[node.a] for node in live if node.op == INPUT}
-        return SymbolicModel(
-            label,
-            self.inputs,
-            self.outputs,
-            {name: value for name, value in values.items() if name in used},
-            steps,
-            count(program),
-            count(program, off_line=True),
-        )
+        constants = {name: value for name, value in values.items() if name in used}
+        operations = _operations(label, self.n_states, len(values), list(results.values()))
+        return SymbolicModel(label, self.inputs, self.outputs, constants, steps, *operations)
+
+
+def _operations(label: Label, n_states: int, n_constants: int, results: list[Any]) -> tuple[Operations, Operations]:
+    """Count the operations that depend on the state, and those that depend on constants alone."""
+    ports = [Port("state", (n_states,)), Port("parameters", (n_constants,), PARAMETER)]
+    program = absorb_signs(linearize(label.quantity, ports, [Port("results", (len(results),))], results))
+    return count(program), count(program, off_line=True)
 
 
 def _short(model: SymbolicModel) -> SymbolicModel:
-    """Its outputs each by itself, in the shortest form."""
+    """Return the model with each output by itself, in its shortest form."""
     states = [name for array in model.inputs.values() for name in array.flat]
     outputs = [name for array in model.outputs.values() for name in array.flat]
     steps = shortened(model.equations, outputs, model.values, states)
     graph = Graph()
     names: dict[str, Any] = {name: graph.input(k) for k, name in enumerate([*states, *model.values])}
+    functions = {name: FUNCTIONS[Op(op)] for op, name in NAMES.items()}
     for step in steps:
-        names[step.name] = evaluate(step.expression, names, _NAMED, float)
-    ports = [Port("state", (len(states),)), Port("parameters", (len(model.values),), PARAMETER)]
-    results = [Port("results", (len(outputs),))]
-    program = absorb_signs(linearize(model.label.quantity, ports, results, [names[name] for name in outputs]))
+        names[step.name] = evaluate(step.expression, names, functions, float)
+    operations = _operations(model.label, len(states), len(model.values), [names[name] for name in outputs])
     used = set().union(*(symbols_of(step.expression) for step in steps))
-    return replace(
-        model,
-        values={name: value for name, value in model.values.items() if name in used},
-        equations=steps,
-        operations=count(program),
-        off_line_operations=count(program, off_line=True),
-    )
-
-
-_NAMED = {name: FUNCTIONS[Op(op)] for op, name in NAMES.items()}
+    values = {name: value for name, value in model.values.items() if name in used}
+    return SymbolicModel(model.label, model.inputs, model.outputs, values, steps, *operations)
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Expression trees as a reader sees them: sums of signed terms, products of powers; and how any printer writes them."""
+"""Expression trees for reading: sums of signed terms and products of powers, and a printer for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 Expression = Any  # Number, Symbol, Sum, Product, Quotient or Call
 
-SUM, NEGATIVE, PRODUCT, ATOM = range(4)  # how tightly what was printed holds together
+SUM, NEGATIVE, PRODUCT, ATOM = range(4)  # precedence of printed text, loosest first
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Sum:
-    """Terms with their signs, +1 or -1; a single one is a term with its sign."""
+    """Terms with their signs, +1 or -1; a negative expression is a sum with one term."""
 
     terms: tuple[tuple[int, Expression], ...]
 
@@ -44,7 +44,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Call:
-    """``function``: by NumPy's name. Those of arctan2, minimum and maximum are two."""
+    """Call of a function by its NumPy name; arctan2, minimum and maximum have a ``second`` argument."""
 
     function: str
     argument: Expression
@@ -57,7 +57,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Equation:
-    """``name = expression``. ``on_line``: does it depend on the state? ``tag``: its number in the formulation."""
+    """``name = expression``; ``on_line`` if it depends on the state; ``tag`` is its number in the formulation."""
 
     name: str
     expression: Expression
@@ -66,32 +66,32 @@ class Equation:
 
 
 def add(sign: int, a: Expression, b: Expression) -> Expression:
-    """a + b or a - b, as one flat sum in which opposite terms cancel and numbers are one, at the end."""
+    """Return a + sign b as one flat sum without opposite terms; numbers are added up and stand at the end."""
     terms, number = [], 0.0
-    for own, term in (*_terms(a), *((sign * own, term) for own, term in _terms(b))):
+    for s, term in (*_terms(a), *((sign * s, term) for s, term in _terms(b))):
         if isinstance(term, Number):
-            number += own * term.value
-        elif (-own, term) in terms:
-            terms.remove((-own, term))
+            number += s * term.value
+        elif (-s, term) in terms:
+            terms.remove((-s, term))
         else:
-            terms.append((own, term))
+            terms.append((s, term))
     return Sum((*terms, *_terms(Number(number)))) if number or terms else Number(0.0)
 
 
 def negative(a: Expression) -> Expression:
-    return Sum(tuple((-own, term) for own, term in _terms(a)))
+    return Sum(tuple((-sign, term) for sign, term in _terms(a)))
 
 
 def multiply(a: Expression, b: Expression) -> Expression:
-    """a * b as one flat product: sign outside, number first, equal factors as powers; a times 1 / b is a / b."""
+    """Return a b as one flat product: sign outside, number first, equal factors as powers; a times 1 / b is a / b."""
     for one, other in ((a, b), (b, a)):
         if isinstance(one, Quotient) and one.numerator == Number(1.0):
             return Quotient(other, one.denominator)
     sign, powers, number = 1, {}, 1.0
     for operand in (a, b):
         if isinstance(operand, Sum) and len(operand.terms) == 1:
-            ((own, operand),) = operand.terms
-            sign *= own
+            ((operand_sign, operand),) = operand.terms
+            sign *= operand_sign
         for factor, power in operand.factors if isinstance(operand, Product) else ((operand, 1),):
             if isinstance(factor, Number):
                 number *= factor.value**power
@@ -103,11 +103,11 @@ def multiply(a: Expression, b: Expression) -> Expression:
 
 
 def distribute(a: Expression, b: Expression) -> Expression:
-    """a * b, multiplied out where a number stands before a term of a sum, which then often vanishes."""
+    """Return a b, expanded if a term of a sum has a numerical factor, which often cancels then."""
     for one, many in ((a, b), (b, a)):
         if isinstance(many, Sum) and len(many.terms) > 1 and any(_is_scaled(term) for _, term in many.terms):
             parts = [(sign, distribute(one, term)) for sign, term in many.terms]
-            return Sum(tuple((sign * own, term) for sign, part in parts for own, term in _terms(part)))
+            return Sum(tuple((sign * s, term) for sign, part in parts for s, term in _terms(part)))
     return multiply(a, b)
 
 
@@ -122,7 +122,7 @@ def _terms(a: Expression) -> tuple[tuple[int, Expression], ...]:
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
-    """The expression and all it is made of."""
+    """Yield the expression and all its subexpressions."""
     yield expression
     match expression:
         case Sum(terms):
@@ -140,37 +140,37 @@ def parts(expression: Expression) -> Iterator[Expression]:
 
 
 def symbols_of(expression: Expression) -> set[str]:
-    """The names in an expression."""
+    """Return the names in an expression."""
     return {part.name for part in parts(expression) if isinstance(part, Symbol)}
 
 
 def functions_of(expression: Expression) -> set[str]:
-    """The functions called in an expression."""
+    """Return the functions called in an expression."""
     return {part.function for part in parts(expression) if isinstance(part, Call)}
 
 
 def evaluate(expression: Expression, names: Mapping[str, Any], functions: Mapping[str, Callable], number: Any) -> Any:
-    """The value over any numbers: ``names`` gives those of the symbols, ``number`` makes one of a float."""
+    """Evaluate with any type of number: ``names`` has the values of the symbols, ``number`` converts a float."""
 
-    def of(e: Expression) -> Any:
+    def value_of(e: Expression) -> Any:
         match e:
             case Number(value):
                 return number(value)
             case Symbol(name):
                 return names[name]
             case Sum(terms):
-                return sum((of(term) if sign > 0 else -of(term) for sign, term in terms), start=number(0.0))
+                return sum((value_of(term) if s > 0 else -value_of(term) for s, term in terms), start=number(0.0))
             case Product(factors):
-                return prod((of(factor) ** power for factor, power in factors), start=number(1.0))
+                return prod((value_of(factor) ** power for factor, power in factors), start=number(1.0))
             case Quotient(numerator, denominator):
-                return of(numerator) / of(denominator)
-        return functions[e.function](*map(of, e.arguments))
+                return value_of(numerator) / value_of(denominator)
+        return functions[e.function](*map(value_of, e.arguments))
 
-    return of(expression)
+    return value_of(expression)
 
 
 class Printer:
-    """Writes expressions as text; subclasses say how symbols, numbers, powers, quotients and calls look."""
+    """Writes expressions as text; subclasses override how symbols, numbers, powers, quotients and calls look."""
 
     times = "*"
 
@@ -178,11 +178,11 @@ class Printer:
         return name
 
     def number(self, value: float) -> str:
-        """As it is, but 0.02 where rounding made it 0.01999999999999999."""
+        """Write a number exactly, but without a rounding error: 0.01999999999999999 is 0.02."""
         if value == int(value) and abs(value) < 1e9:
             return str(int(value))
-        exact, meant = repr(value), f"{value:.14g}"
-        return meant if len(meant) < len(exact) / 2 else exact
+        exact, rounded = repr(value), f"{value:.14g}"
+        return rounded if len(rounded) < len(exact) / 2 else exact
 
     def power(self, base: str, exponent: int) -> str:
         return f"{base}^{exponent}"
@@ -197,11 +197,12 @@ class Printer:
         return f"({text})"
 
     def write(self, expression: Expression, inside: int = SUM) -> str:
-        """The expression, in brackets if it holds together less tightly than its place asks for."""
-        text, tightness = self._written(expression)
-        return text if tightness >= inside else self.brackets(text)
+        """Write the expression, in brackets if its precedence is lower than ``inside``."""
+        text, precedence = self._text(expression)
+        return text if precedence >= inside else self.brackets(text)
 
-    def _written(self, e: Expression) -> tuple[str, int]:
+    def _text(self, e: Expression) -> tuple[str, int]:
+        """Return the text without brackets, and its precedence."""
         match e:
             case Number(value):
                 return self.number(value), ATOM if value >= 0 else NEGATIVE
@@ -214,8 +215,8 @@ class Printer:
                     text += self.write(term, NEGATIVE if sign > 0 and not text else PRODUCT)
                 return text, SUM if len(terms) > 1 else NEGATIVE
             case Product(factors):
-                shown = [(self.write(f, PRODUCT if power == 1 else ATOM), power) for f, power in factors]
-                text = self.times.join(text if power == 1 else self.power(text, power) for text, power in shown)
+                texts = [(self.write(f, PRODUCT if power == 1 else ATOM), power) for f, power in factors]
+                text = self.times.join(text if power == 1 else self.power(text, power) for text, power in texts)
                 return text, PRODUCT
             case Quotient():
                 return self.quotient(e)

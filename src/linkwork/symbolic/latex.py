@@ -1,4 +1,4 @@
-"""Equations as LaTeX: one ``align*``, names with dots, Greek letters and indices."""
+"""Equations as LaTeX: one ``align*`` environment; names get dots, Greek letters and indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STEMS = GREEK | {
     "qd": r"\dot{q}", "qdd": r"\ddot{q}", "w": r"\omega", "wd": r"\dot{\omega}", "wi": r"\bar{\omega}",
     "Vd": r"\dot{V}", "vd": r"\dot{v}",
 }  # fmt: skip
-AROUND = {"sqrt": r"\sqrt{{{}}}", "abs": r"\left|{}\right|"}  # what stands on both sides of the argument
+AROUND = {"sqrt": r"\sqrt{{{}}}", "abs": r"\left|{}\right|"}  # functions that enclose their argument
 FUNCTIONS = {
     "sign": r"\operatorname{sign}", "arctan2": r"\operatorname{atan2}", "minimum": r"\min", "maximum": r"\max",
 }  # fmt: skip
@@ -30,9 +30,9 @@ class LatexPrinter(Printer):
     times = r"\,"
 
     def symbol(self, name: str) -> str:
-        """Letters, then digits and what follows as an index: \\dot{\\omega}_{2x} of wd2x."""
-        found = WORDS.match(name) or NAME.match(name)
-        stem, index = found.groups() if found else (name, None)
+        """Write letters, then digits and what follows them as an index: wd2x is \\dot{\\omega}_{2x}."""
+        match = WORDS.match(name) or NAME.match(name)
+        stem, index = match.groups() if match else (name, None)
         shown = STEMS.get(stem) or (stem if len(stem) == 1 else r"\mathit{" + stem.replace("_", r"\_") + "}")
         if index is None:
             return shown
@@ -56,7 +56,7 @@ class LatexPrinter(Printer):
         return self._function(call.function) + self.brackets(arguments)
 
     def whole(self, expression: Expression) -> str:
-        """A right-hand side: where nothing follows it, the argument of a function needs no brackets."""
+        """Write a right-hand side; nothing follows it, so the argument of a function needs no brackets."""
         if isinstance(expression, Call) and expression.function not in AROUND:
             text = ", ".join(map(self.write, expression.arguments))
             if " " not in text:

@@ -1,8 +1,8 @@
-"""Equations written out, in their shortest form: as traced, or as a polynomial in which all that cancels has gone.
+"""Expanded equations in their shortest form: as traced, or as a polynomial in which all possible terms cancel.
 
-Numbers are exact fractions. sin^2 + cos^2 = 1 holds for every angle, and the sine and cosine of a sum of angles that
-have symbols of their own are written in these, so that what vanishes for all states vanishes here; where the sum has a
-symbol, too, it is put back. Then common factors are taken out.
+Numbers are exact fractions. The identity sin^2 + cos^2 = 1 is applied to every angle, and the sine and cosine of a sum
+are expanded if its angles have symbols. So terms that vanish for all states vanish here. Then sines and cosines of sums
+that have symbols are restored, and common factors are extracted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
 from math import gcd
 
@@ -32,58 +33,58 @@ from .expressions import (
     symbols_of,
 )
 
-MOST = 400  # terms of a polynomial; a longer one is left as it was traced
+MOST = 400  # terms of a polynomial; a longer one stays as it was traced
 WORK = 60_000  # products of terms in one multiplication
 TURNS = COS, SIN = "cos", "sin"
 
-Monomial = tuple[tuple[int, int], ...]  # generators, by their numbers in order, with their powers
+Monomial = tuple[tuple[int, int], ...]  # numbers of generators, in order, with their powers
 Polynomial = dict[Monomial, Fraction]
 Angle = tuple[tuple[str, int], ...]  # symbols of a sum, with their signs
 
 
 class TooLong(Exception):
-    """A polynomial of more terms than a reader wants to see."""
+    """A polynomial has too many terms to be read."""
 
 
 def shortened(
     equations: Sequence[Equation], outputs: Iterable[str], constants: Iterable[str], states: Sequence[str]
 ) -> tuple[Equation, ...]:
-    """The outputs each by itself and in its shortest form, or as a copy of one before it (M21 = M12); before them those
-    of the other equations that are needed then, and further sines and cosines of sums.
+    """Return the outputs in their shortest form, or as a copy of an earlier one (M21 = M12).
 
-    In a product ``constants`` stand first, then what is made of them, sines and cosines, and the ``states``.
+    Before them stand the equations that they need, with further sines and cosines of sums. The order within products
+    is: ``constants``, equations of constants, sines and cosines, ``states``.
     """
     results = tuple(outputs)
-    given = {e.name: e.expression for e in equations if e.name in results}
-    whole = {e.name: replace(e, expression=_put_in(e.expression, given)) for e in equations}
+    originals = {e.name: e.expression for e in equations if e.name in results}
+    whole = {e.name: replace(e, expression=_substituted(e.expression, originals)) for e in equations}
     steps = [e for e in whole.values() if e.name not in results]
     steps += _further_turns(steps, states)
     order = [*constants, *(e.name for e in sorted(steps, key=lambda e: e.on_line)), *states]
-    rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, spared) for spared in TURNS]
-    made: list[Equation] = []
+    rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, avoided) for avoided in TURNS]
+    short: list[Equation] = []
     used: set[str] = set()
     for k, name in enumerate(results):
-        if given[name] in map(Symbol, results[:k]):
-            made.append(replace(whole[name], expression=given[name]))
+        if originals[name] in map(Symbol, results[:k]):
+            short.append(replace(whole[name], expression=originals[name]))
             continue
         traced = whole[name].expression
         forms = [traced, *(form for ring in rings if (form := ring.shortest(traced)) is not None)]
-        made.append(replace(whole[name], expression=min(forms, key=length)))
-        used |= symbols_of(made[-1].expression)
-    kept: list[Equation] = []
+        short.append(replace(whole[name], expression=min(forms, key=length)))
+        used |= symbols_of(short[-1].expression)
+    needed: list[Equation] = []
     for step in reversed(steps):
         if step.name in used:
             used |= symbols_of(step.expression)
-            kept.append(step)
-    return (*reversed(kept), *made)
+            needed.append(step)
+    return (*reversed(needed), *short)
 
 
 def _further_turns(equations: Sequence[Equation], states: Sequence[str]) -> Iterator[Equation]:
-    """Sines and cosines of sums and differences of two joint angles (or sums of them) that occur."""
-    taken = {equation.name for equation in equations}
+    """Yield sines and cosines of sums and differences of two joint angles (or sums of them) that occur."""
+    names = {equation.name for equation in equations}
     turns = [turn for equation in equations if (turn := _turn(equation.expression))]
     angles = sorted({angle for _, angle in turns if all(re.fullmatch(r"q\d+", name) for name, _ in angle)})
-    known = set(turns)
+    present = set(turns)
     for one, other in combinations(angles, 2):
         for way in (1, -1):
             angle = _sum(one, way, other)
@@ -91,9 +92,9 @@ def _further_turns(equations: Sequence[Equation], states: Sequence[str]) -> Iter
                 angle = tuple((name, -sign) for name, sign in angle)
             for kind in (COS, SIN):
                 name = turn_name(kind[0].upper(), [(sign, symbol) for symbol, sign in angle], states)
-                if all(abs(sign) == 1 for _, sign in angle) and (kind, angle) not in known and name not in taken:
-                    known.add((kind, angle))
-                    taken.add(name)
+                if all(abs(sign) == 1 for _, sign in angle) and (kind, angle) not in present and name not in names:
+                    present.add((kind, angle))
+                    names.add(name)
                     terms = sorted(angle, key=lambda term: -term[1])
                     yield Equation(name, Call(kind, Sum(tuple((sign, Symbol(symbol)) for symbol, sign in terms))))
 
@@ -106,37 +107,30 @@ def _sum(a: Angle, way: int, b: Angle) -> Angle:
 
 
 def length(expression: Expression) -> int:
-    """Its symbols, numbers and powers."""
+    """Return the number of symbols, numbers and powers in an expression."""
     leaves = sum(isinstance(part, (Symbol, Number)) for part in parts(expression))
     powers = sum(power > 1 for part in parts(expression) if isinstance(part, Product) for _, power in part.factors)
     return leaves + powers
 
 
-def _put_in(expression: Expression, values: Mapping[str, Expression]) -> Expression:
-    """With expressions in place of symbols."""
+def _substituted(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Return the expression with expressions in place of symbols."""
     match expression:
         case Symbol(name) if name in values:
-            return _put_in(values[name], values)
+            return _substituted(values[name], values)
         case Sum(terms):
-            total: Expression = Number(0.0)
-            for sign, term in terms:
-                total = add(sign, total, _put_in(term, values))
-            return total
+            return _total((sign, _substituted(term, values)) for sign, term in terms)
         case Product(factors):
-            inner = [_put_in(factor, values) for factor, power in factors for _ in range(power)]
-            result = inner[0]
-            for factor in inner[1:]:
-                result = multiply(result, factor)
-            return result
+            return reduce(multiply, (_substituted(factor, values) for factor, power in factors for _ in range(power)))
         case Quotient(numerator, denominator):
-            return Quotient(_put_in(numerator, values), _put_in(denominator, values))
+            return Quotient(_substituted(numerator, values), _substituted(denominator, values))
         case Call(function):
-            return Call(function, *(_put_in(argument, values) for argument in expression.arguments))
+            return Call(function, *(_substituted(argument, values) for argument in expression.arguments))
     return expression
 
 
 def _turn(expression: Expression) -> tuple[str, Angle] | None:
-    """Sine or cosine, and the symbols whose sum it is of."""
+    """Return "sin" or "cos" and its angle, if the expression is the sine or cosine of a sum of symbols."""
     if not isinstance(expression, Call) or expression.function not in (SIN, COS):
         return None
     argument = expression.argument
@@ -147,25 +141,25 @@ def _turn(expression: Expression) -> tuple[str, Angle] | None:
 
 
 class _Ring:
-    """Polynomials in the symbols. ``spared``: sin or cos, of whose squares none is left."""
+    """Polynomials in the symbols, without squares of sines (or of cosines), according to ``avoided``."""
 
-    def __init__(self, turns: Mapping[str, tuple[str, Angle]], order: Iterable[str], spared: str):
+    def __init__(self, turns: Mapping[str, tuple[str, Angle]], order: Iterable[str], avoided: str):
         self.number: dict[Expression, int] = {}
         self.generators: list[Expression] = []
         for name in order:
             self._generator(Symbol(name))
         self.turn: dict[int, tuple[str, Angle]] = {self._generator(Symbol(n)): turn for n, turn in turns.items()}
         self.place = {turn: k for k, turn in self.turn.items()}
-        self.squares = {}  # generator -> the other of its pair, for squares that are replaced
+        self.squares = {}  # generator whose square is replaced -> the cosine or sine of the same angle
         for (kind, angle), k in self.place.items():
             other = self.place.get((COS if kind == SIN else SIN, angle))
-            if kind == spared and other is not None:
+            if kind == avoided and other is not None:
                 self.squares[k] = other
         self.expanded: dict[int, Polynomial] = {}
         for k, (kind, angle) in self.turn.items():
             single = [self._pair(term) for term in angle]
             if len(angle) > 1 and all(None not in pair for pair in single):
-                self.expanded[k] = self._of_sum(kind, angle)
+                self.expanded[k] = self._expanded(kind, angle)
 
     def _generator(self, expression: Expression) -> int:
         if expression not in self.number:
@@ -174,11 +168,12 @@ class _Ring:
         return self.number[expression]
 
     def _pair(self, term: tuple[str, int]) -> tuple[int | None, int | None]:
-        """Cosine and sine of a symbol alone, if both have symbols."""
+        """Return the generators of the cosine and the sine of a single symbol; None where there is none."""
         angle = ((term[0], 1),)
         return self.place.get((COS, angle)), self.place.get((SIN, angle))
 
-    def _of_sum(self, kind: str, angle: Angle) -> Polynomial:
+    def _expanded(self, kind: str, angle: Angle) -> Polynomial:
+        """Return the sine or cosine of a sum as a polynomial in sines and cosines of its terms."""
         cosine: Polynomial = {(): Fraction(1)}
         sine: Polynomial = {}
         for term in angle:
@@ -206,7 +201,7 @@ class _Ring:
         return {m: x for m, x in result.items() if x}
 
     def _reduce(self, into: Polynomial, powers: Counter[int], value: Fraction) -> None:
-        """Add a term, s^2 written as 1 - c^2."""
+        """Add a term, with s^2 replaced by 1 - c^2."""
         for k, other in self.squares.items():
             if powers[k] > 1:
                 one, two = Counter(powers), Counter(powers)
@@ -216,7 +211,7 @@ class _Ring:
                 self._reduce(into, one, value)
                 self._reduce(into, two, -value)
                 return
-        monomial = tuple(sorted((k, power) for k, power in powers.items() if power))
+        monomial = _monomial(powers)
         into[monomial] = into.get(monomial, Fraction(0)) + value
 
     def polynomial(self, e: Expression) -> Polynomial:
@@ -257,13 +252,13 @@ class _Ring:
         return min((e for e in (expression, self.shortest(expression)) if e is not None), key=length)
 
     def _gathered(self, polynomial: Polynomial) -> Polynomial:
-        """Sines and cosines of sums put back, wherever two terms become one."""
+        """Restore sines and cosines of sums wherever two terms become one."""
         again = True
         while again:
             again = False
             for monomial in list(polynomial):
-                if monomial in polynomial and (found := self._sum_of_angles(polynomial, monomial)):
-                    partner, joined, sign = found
+                if monomial in polynomial and (pair := self._sum_of_angles(polynomial, monomial)):
+                    partner, joined, sign = pair
                     value = polynomial.pop(monomial)
                     del polynomial[partner]
                     polynomial = _plus(polynomial, {joined: sign * value})
@@ -271,7 +266,10 @@ class _Ring:
         return polynomial
 
     def _sum_of_angles(self, polynomial: Polynomial, monomial: Monomial) -> tuple[Monomial, Monomial, int] | None:
-        """Another term, and what both make together: x cos a cos b -+ x sin a sin b, x sin a cos b +- x cos a sin b."""
+        """Return another term, and the term that replaces both by an addition theorem, with its sign.
+
+        The theorems are for x cos a cos b -+ x sin a sin b and x sin a cos b +- x cos a sin b.
+        """
         turning = [k for k, _ in monomial if k in self.turn]
         for a, b in combinations(turning, 2):
             (kind, angle), (other, further) = self.turn[a], self.turn[b]
@@ -285,7 +283,7 @@ class _Ring:
             if partner == monomial or abs(polynomial.get(partner, 0)) != abs(polynomial[monomial]):
                 continue
             equal = polynomial[partner] == polynomial[monomial]
-            if kind == other:  # cos cos with sin sin, of either of which this may be
+            if kind == other:  # this term is cos cos or sin sin, and the other one sin sin or cos cos
                 result, way = COS, -1 if equal else 1
                 outer = 1 if kind == COS or equal else -1
             else:
@@ -298,7 +296,7 @@ class _Ring:
         return None
 
     def _joined(self, kind: str, a: Angle, way: int, b: Angle) -> tuple[int, int | None]:
-        """The symbol of the sine or cosine of a + b or a - b, up to its sign."""
+        """Return sign and generator of the sine or cosine of a + way b; None if it has no symbol."""
         angle = _sum(a, way, b)
         if (kind, angle) in self.place:
             return 1, self.place[kind, angle]
@@ -306,8 +304,10 @@ class _Ring:
         return (1 if kind == COS else -1), self.place.get((kind, turned))
 
     def _factored(self, polynomial: Polynomial, outermost: bool = False) -> Expression:
-        """With what all terms share taken out, then what most of them share, and so on. A sum inside a product begins
-        with a positive term, so that equal sums are seen to be equal."""
+        """Extract the factors that all terms share, then the factor that most terms share, and so on.
+
+        A sum inside a product begins with a positive term, so that equal sums are recognised.
+        """
         if not polynomial:
             return Number(0.0)
         if len(polynomial) == 1:
@@ -323,17 +323,11 @@ class _Ring:
         uses = Counter(k for monomial in polynomial for k, _ in monomial)
         k, times = min(uses.items(), key=lambda item: (-item[1], item[0]))
         if times == 1:
-            return self._sum(polynomial)
-        own = {m: x for m, x in polynomial.items() if k in dict(m)}
-        others = {m: x for m, x in polynomial.items() if m not in own}
-        first, second = (self._factored(part, outermost=True) for part in sorted((own, others), key=min))
+            return _total((1, self._product(monomial, polynomial[monomial])) for monomial in sorted(polynomial))
+        sharing = {m: x for m, x in polynomial.items() if k in dict(m)}
+        others = {m: x for m, x in polynomial.items() if m not in sharing}
+        first, second = (self._factored(part, outermost=True) for part in sorted((sharing, others), key=min))
         return _collected(add(1, first, second))
-
-    def _sum(self, polynomial: Polynomial) -> Expression:
-        total: Expression = Number(0.0)
-        for monomial in sorted(polynomial):
-            total = add(1, total, self._product(monomial, polynomial[monomial]))
-        return total
 
     def _product(self, monomial: Monomial, value: Fraction) -> Expression:
         result: Expression = Number(float(abs(value)))
@@ -344,24 +338,27 @@ class _Ring:
 
 
 def _collected(total: Expression) -> Expression:
-    """Terms of a sum that have a sum as a common factor, as one."""
+    """Combine the terms of a sum that have a sum as a common factor."""
     if not isinstance(total, Sum):
         return total
-    found: dict[Expression, list[tuple[int, Expression]]] = {}
+    by_factor: dict[Expression, list[tuple[int, Expression]]] = {}
     for sign, term in total.terms:
         for factor, power in term.factors if isinstance(term, Product) else ((term, 1),):
             if isinstance(factor, Sum) and power == 1:
-                found.setdefault(factor, []).append((sign, term))
-    for factor, terms in found.items():
+                by_factor.setdefault(factor, []).append((sign, term))
+    for factor, terms in by_factor.items():
         if len(terms) > 1:
-            inner: Expression = Number(0.0)
-            for sign, term in terms:
-                rest = tuple(pair for pair in getattr(term, "factors", ()) if pair[0] != factor)
-                inner = add(sign, inner, _of_factors(rest))
+            rests = (tuple(pair for pair in getattr(term, "factors", ()) if pair[0] != factor) for _, term in terms)
+            inner = _total((sign, _of_factors(rest)) for (sign, _), rest in zip(terms, rests, strict=True))
             others = tuple(pair for pair in total.terms if pair not in terms)
             together = multiply(_collected(inner), factor)
             return _collected(add(1, Sum(others), together) if others else together)
     return total
+
+
+def _total(terms: Iterable[tuple[int, Expression]]) -> Expression:
+    """Return the sum of terms with signs."""
+    return reduce(lambda total, term: add(term[0], total, term[1]), terms, Number(0.0))
 
 
 def _of_factors(factors: tuple[tuple[Expression, int], ...]) -> Expression:
@@ -395,7 +392,7 @@ def _without(monomial: Monomial, shared: Monomial) -> Monomial:
 
 
 def _scale(values: Iterable[Fraction]) -> Fraction:
-    """The number that all share: of the same up to their signs this one, of whole ones their divisor."""
+    """Return the common factor of numbers: their size if it is the same, the greatest divisor of integers, else 1."""
     sizes = {abs(x) for x in values}
     if len(sizes) == 1:
         return sizes.pop()

@@ -1,12 +1,14 @@
-"""Equations as a Python function: plain arithmetic on floats, or on arrays of one entry for each state."""
+"""Equations as a Python function: plain arithmetic on floats, or on arrays with one entry for each state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ..quoting import identifier, in_python
-from .expressions import Equation, Printer, functions_of
+from .expressions import Printer, functions_of
 from .symbolic_model import SymbolicModel
+
+CONSTANTS = "CONSTANTS"
 
 
 def python(model: SymbolicModel) -> str:
@@ -36,15 +38,9 @@ def _lines(model: SymbolicModel) -> Iterator[str]:
     for name in model.values:
         yield f'    {name} = constants["{name}"]'
     for equation in model.equations:
-        yield f"    {equation.name} = {PythonPrinter().write(equation.expression)}{_remark(equation)}"
+        comment = f"  # {equation.tag}" if equation.tag else ""
+        yield f"    {equation.name} = {PythonPrinter().write(equation.expression)}{comment}"
     yield f"    return {', '.join(_nested(array.tolist()) for array in model.outputs.values())}"
-
-
-CONSTANTS = "CONSTANTS"
-
-
-def _remark(equation: Equation) -> str:
-    return f"  # {equation.tag}" if equation.tag else ""
 
 
 def _nested(names: list | str) -> str:

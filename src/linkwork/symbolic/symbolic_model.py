@@ -1,4 +1,4 @@
-"""SymbolicModel: named equations of a quantity, and the languages they can be read in."""
+"""SymbolicModel: the named equations of a quantity, and the languages in which they can be written."""
 
 from __future__ import annotations
 
@@ -17,9 +17,24 @@ from .expressions import Equation
 
 @dataclass(frozen=True, eq=False)
 class SymbolicModel:
-    """``inputs``, ``outputs``: names of the entries of each, in its shape. ``values``: the number behind every symbol
-    that is no input. ``equations`` can be computed from top to bottom; those that are not ``on_line`` depend on the
-    symbols of ``values`` alone."""
+    """Equations of a quantity with symbols for the robot's constants; ``Robot.symbolic`` makes it.
+
+    Args:
+        label: Robot, quantity, method and frame.
+        inputs: Names of the entries of each input, in its shape.
+        outputs: Names of the entries of each output, in its shape.
+        values: Value of each symbol that is not an input.
+        equations: Equations in an order of evaluation; those not ``on_line`` depend on ``values`` alone.
+        operations: Operations that depend on the state, every term computed once.
+        off_line_operations: Operations that depend on constants alone.
+
+    Example:
+        >>> model = linkwork.load("planar2r").symbolic("gravity")
+        >>> model
+        <linkwork SymbolicModel planar2r: gravity...: ... equations>
+        >>> model.values["G2"]
+        -9.81
+    """
 
     label: Label
     inputs: Mapping[str, np.ndarray]
@@ -31,7 +46,7 @@ class SymbolicModel:
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
+        """Robot, quantity, frame and method in one line."""
         label = self.label
         return " ".join(
             part
@@ -54,27 +69,63 @@ class SymbolicModel:
         return self.latex()
 
     def text(self) -> str:
-        """Lines ``name = expression``, what depends on constants alone first, outputs last."""
+        """Write the equations as plain text.
+
+        Returns:
+            Lines ``name = expression``: first those that depend on constants alone, outputs last.
+
+        Example:
+            >>> print(linkwork.load("planar2r").symbolic("gravity", expand=True).text())
+            # planar2r: gravity...
+        """
         from .text import text
 
         return text(self)
 
     def latex(self) -> str:
-        """An ``align*`` of all equations."""
+        r"""Write the equations as LaTeX.
+
+        Returns:
+            An ``align*`` environment with all equations.
+
+        Example:
+            >>> linkwork.load("planar2r").symbolic("gravity").latex().splitlines()[0]
+            '\\begin{align*}'
+        """
         from .latex import latex
 
         return latex(self)
 
     def python(self) -> str:
-        """Source of a Python function of the inputs and a dict of the constants; it needs NumPy alone."""
+        """Write the equations as a Python function of the inputs and a dict of the constants.
+
+        Returns:
+            Source code, which needs NumPy only.
+
+        Example:
+            >>> source = linkwork.load("planar2r").symbolic("gravity").python()
+            >>> "def gravity(q, constants=CONSTANTS):" in source
+            True
+        """
         from .python import python
 
         return python(self)
 
     def sympy(self, *, numbers: bool = False) -> dict[str, Any]:
-        """Return each output in the symbols of inputs and constants, all steps put in: ``{"M": Matrix([[...], ...])}``.
+        """Write each output as a sympy expression of the inputs and constants; needs ``pip install 'linkwork[sympy]'``.
 
-        A vector is a Matrix of one column, a scalar an expression, what has more axes an Array. ``numbers`` puts the
-        values of the constants in, too. Needs the extra ``sympy``.
+        Args:
+            numbers: Whether to substitute the values of the constants; default False.
+
+        Returns:
+            Outputs by name: an expression for a scalar, a Matrix for a matrix or (as a column) a vector, else an Array.
+
+        Raises:
+            UnsupportedError: sympy is not installed.
+
+        Example:
+            >>> expressions = linkwork.load("planar2r").symbolic("inertia_matrix").sympy()
+            >>> expressions["M"].shape
+            (2, 2)
         """
         return find("sympy", "express").load("express")(self, numbers)

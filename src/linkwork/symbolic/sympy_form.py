@@ -1,4 +1,4 @@
-"""Equations as sympy expressions: every output in the symbols of inputs and constants."""
+"""Equations as sympy expressions: each output in terms of the symbols of inputs and constants."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .equations import NAMES
 from .expressions import evaluate
 from .symbolic_model import SymbolicModel
 
-SYMPY = {"arctan2": "atan2", "abs": "Abs", "minimum": "Min", "maximum": "Max"}  # its own names
-EXACT = 4096  # fractions with denominators up to this are kept as such: 0.5 is 1/2
+SYMPY = {"arctan2": "atan2", "abs": "Abs", "minimum": "Min", "maximum": "Max"}  # NumPy's names -> sympy's
+EXACT = 4096  # numbers are written as fractions with denominators up to this: 0.5 is 1/2
 
 
 def sympy_form(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
-    """Each output as a whole: a scalar, a Matrix (a vector is a column), an Array where it has more axes."""
-    known = sympy_entries(model, numbers)
+    """Return each output: a scalar, a Matrix (a vector is a column), or an Array with more than two axes."""
+    entries = sympy_entries(model, numbers)
     import sympy
 
     def whole(names: np.ndarray) -> Any:
-        values = [known[name] for name in names.flat]
+        values = [entries[name] for name in names.flat]
         if names.ndim > 2:
             return sympy.Array(values, names.shape)
         return sympy.Matrix(*(*names.shape, 1)[:2], values) if names.ndim else values[0]
@@ -29,12 +29,12 @@ def sympy_form(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
 
 
 def sympy_text(model: SymbolicModel) -> str:
-    """Lines ``name = expression``, one for each entry of the outputs."""
+    """Return a line ``name = expression`` for each entry of the outputs."""
     return "".join(f"{name} = {expression}\n" for name, expression in sympy_entries(model).items())
 
 
 def sympy_entries(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]:
-    """Each entry of each output, by its own name."""
+    """Return each entry of each output, by name."""
     import sympy
 
     def number(value: float) -> Any:
@@ -42,9 +42,9 @@ def sympy_entries(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]
         return sympy.Rational(numerator, denominator) if denominator <= EXACT else sympy.Float(value)
 
     functions = {name: getattr(sympy, SYMPY.get(name, name)) for name in NAMES.values()}
-    known: dict[str, Any] = {name: sympy.Symbol(name) for array in model.inputs.values() for name in array.flat}
+    terms: dict[str, Any] = {name: sympy.Symbol(name) for array in model.inputs.values() for name in array.flat}
     for name, value in model.values.items():
-        known[name] = sympy.Float(value) if numbers else sympy.Symbol(name)
+        terms[name] = sympy.Float(value) if numbers else sympy.Symbol(name)
     for equation in model.equations:
-        known[equation.name] = evaluate(equation.expression, known, functions, number)
-    return {name: known[name] for array in model.outputs.values() for name in array.flat}
+        terms[equation.name] = evaluate(equation.expression, terms, functions, number)
+    return {name: terms[name] for array in model.outputs.values() for name in array.flat}

@@ -1,4 +1,4 @@
-"""Equations as plain text: ``name = expression``, one a line; what stands behind # is a remark."""
+"""Equations as plain text: a line ``name = expression`` for each; comments start with #."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Names for intermediate results: the letters of the formulation, read off its own variables while it runs.
+"""Names of intermediate results: the symbols of a formulation, read from its Python variables while it runs.
 
-``formulations.trace_names`` says what is read. It is read by Python's trace function, which belongs to one at a time.
-A debugger or a coverage tool that has it keeps it. Then intermediate results have no letters, the equations are the
-same otherwise, and a SymbolsWarning tells.
+``formulations.trace_names`` lists what is read. Python's trace function reads it, and a thread has only one. If a
+debugger or a coverage tool uses it already, intermediate results get no symbols and a SymbolsWarning is issued. The
+equations are the same otherwise.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ SYMMETRIC = ("xx", "xy", "xz", "yy", "yz", "zz")
 
 
 def components(value: Any) -> Iterator[tuple[str, str, Any]]:
-    """The scalars in a value: letters that take the place of the variable's name, if any; what stands behind the
-    body's number; the scalar."""
+    """Yield each scalar in a value as (symbol, suffix, scalar).
+
+    A symbol that is not empty replaces the name of the variable; the suffix follows the number of the body.
+    """
     match value:
         case Node():
             yield "", "", value
@@ -52,13 +54,15 @@ def components(value: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 class Watch:
-    """While it is entered, ``named(node, name, tag)`` is called for what formulations put into their variables. The
-    trace function that was there before is there again afterwards, whatever happens."""
+    """Context in which ``named(node, name, tag)`` is called for the values of a formulation's variables.
+
+    The previous trace function is always restored at the end.
+    """
 
     def __init__(self, visit: Visit, named: Callable[[Node, str, str], None]):
         self.visit, self.named = visit, named
-        self._seen: dict[tuple[int, str, Any], Any] = {}  # frame, variable and key -> its last value
-        self._line: dict[int, int] = {}
+        self._seen: dict[tuple[int, str, Any], Any] = {}  # frame, variable and key -> last value
+        self._line: dict[int, int] = {}  # frame -> last line
 
     def __enter__(self) -> Watch:
         self._before = sys.gettrace()
@@ -75,7 +79,7 @@ class Watch:
         if after == self._called:
             sys.settrace(None)
         else:
-            _warn(f"{after!r} began to trace this thread while they were read")
+            _warn(f"{after!r} started to trace this thread meanwhile")
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> Any:
         return self._stepped if is_read(frame.f_code) else None
@@ -98,17 +102,17 @@ class Watch:
         self._seen[place] = value
         line = linecache.getline(frame.f_code.co_filename, self._line.get(id(frame), 0))
         tag = TAG.search(line)
-        for letters, part, scalar in components(value):
+        for symbol, suffix, scalar in components(value):
             if isinstance(scalar, Node):
-                letters = letters or LETTERS.get(variable) or variable.replace("_", "")
-                name = f"{part}R{body}" if variable == GROUPED else f"{letters}{body}{part}"
+                symbol = symbol or LETTERS.get(variable) or variable.replace("_", "")
+                name = f"{suffix}R{body}" if variable == GROUPED else f"{symbol}{body}{suffix}"
                 self.named(scalar, name, tag[1] if tag else "")
 
 
-def _warn(why: str) -> None:
+def _warn(reason: str) -> None:
     warnings.warn(
-        f"intermediate results have no letters of the paper: {why}\n"
-        "  fix: write the equations down without a debugger or a coverage tool",
+        f"intermediate results lack the symbols of the paper: {reason}\n"
+        "  fix: run it without a debugger or a coverage tool",
         SymbolsWarning,
         stacklevel=2,
     )

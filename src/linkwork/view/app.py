@@ -1,4 +1,4 @@
-"""The page: what its controls do to the State, the Player and the Drawing, and how it shows them."""
+"""The web page: connects its controls with the State, the Player and the Drawing, and shows the results."""
 
 from __future__ import annotations
 
@@ -9,48 +9,74 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError
+from ..errors import DivergedError, LinkworkError, SimulationWarning, UnsupportedError, at_door
+from ..renamed import renamed_arguments
 from ..robot import Robot
 from . import html
-from .access import Door
+from .access import AccessGuard
 from .controls import AS_TICKED, NO_TORQUE, Controls
 from .drawing import Drawing
-from .geoms import read_geoms
 from .player import Player, motions
 from .primitives import primitives
-from .shapes import Shape
 from .state import BATCH, State
 from .visuals import read_visuals
 
 LOOPBACK, PORT = "127.0.0.1", 8080
-RATE = 30  # moments shown per second
-NAMED = 12  # missing meshes
+RATE = 30  # frames per second
+NAMED = 12  # missing meshes that are listed
 SEARCHED = (
-    "Meshes of package://NAME/... are looked for in a folder NAME above the file or beside one of these, then on "
-    "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH; others beside the file, in its folder or package."
+    "A mesh package://NAME/... is looked up in folders NAME that contain the robot file or lie next to such a folder, "
+    "then on ROS_PACKAGE_PATH and AMENT_PREFIX_PATH. Other meshes must be in the folder or package of the robot file."
 )
-CALMER = "Start it slower or with smaller forces, or simulate it with a shorter step: linkwork simulate --dt."
-STEP, RECORD = 1e-3, 5e-3  # s, of simulations and of what is kept of them
+DIVERGED_FIX = "Start slower, reduce the forces, or simulate with a shorter step: linkwork simulate --dt."
+STEP, RECORD = 1e-3, 5e-3  # s: time step of simulations, and interval of their recorded states
 
 
+@renamed_arguments(outside="allow_external_files")
 def show(
     robot: Robot,
     trajectories: Sequence[Any] | Mapping[str, Any] = (),
     *,
     visuals: str | Path | None = None,
-    outside: bool = False,
+    allow_external_files: bool = False,
     host: str = LOOPBACK,
     port: int = PORT,
 ) -> Page:
-    """Serve the page of a robot until ``Page.stop``. ``trajectories``: Trajectory objects, or these by the names they
-    are shown under; the first to be played and the others seen as ghosts. ``visuals``: the URDF or MJCF file with the
-    robot's meshes, which may be in any folder with ``outside=True``. ``port`` 0: any free one."""
+    """Serve a web page that shows the robot, until ``Page.stop`` is called.
+
+    Needs the optional dependencies ``pip install 'linkwork[view]'``. The page is served only to browsers that have the
+    address with its access token.
+
+    Args:
+        robot: The robot to show.
+        trajectories: Trajectory objects, or a dict of them by name. The first is played, the others are shown as
+            ghosts; default none.
+        visuals: URDF or MJCF file with the robot's meshes; default draws simple solids instead.
+        allow_external_files: Whether meshes may lie outside the folder and the package of ``visuals``; default False.
+        host: Network address to serve on; default this machine only, "0.0.0.0" all interfaces.
+        port: Port to serve on; default 8080, 0 takes any free port.
+
+    Returns:
+        The running page. Its ``url`` opens it in a browser.
+
+    Raises:
+        UnsupportedError: viser is not installed, or a version that is not supported.
+        ShapeError: A trajectory does not fit the robot.
+        LinkworkError: The port is in use.
+
+    Example:
+        >>> page = linkwork.view.show(linkwork.load("planar2r"), port=0)
+        >>> page.url
+        'http://127.0.0.1:.../token=.../'
+        >>> page.stop()
+    """
     try:
         import viser  # noqa: F401
     except ImportError as error:
@@ -58,35 +84,31 @@ def show(
     player, state = Player(), State(robot)
     if not isinstance(trajectories, Mapping):
         trajectories = {f"trajectory {k}": each for k, each in enumerate(trajectories, 1)}
-    if found := [motion for name, each in trajectories.items() for motion in motions(robot, each, name)]:
-        player.add(found)
-    looks, missing = _looks(state, visuals, outside)
-    state.torques()  # compiled before anyone looks
+    if all_motions := [motion for name, each in trajectories.items() for motion in motions(robot, each, name)]:
+        player.add(all_motions)
+    shapes, missing = read_visuals(robot.model, visuals, allow_external_files) if visuals else ([], [])
+    looks = {"meshes": shapes} if shapes else {}
+    looks["primitives"] = primitives(robot.model, state.q)
+    state.torques()  # compile before the page is opened
     _require_free(host, port)
-    door = Door(host, f"{robot.name} - linkwork")
-    server = door.open(port, f"linkwork: {robot.name}")
-    page = Page(door, state, player, Drawing(server, state, looks))
+    guard = AccessGuard(host, f"{robot.name} - linkwork")
+    server = guard.start_server(port, f"linkwork: {robot.name}")
+    page = Page(guard, state, player, Drawing(server, state, looks))
     page.controls.remarks.content = _missing(missing)
     return page
 
 
-def _looks(state: State, visuals: str | Path | None, outside: bool) -> tuple[dict[str, list[Shape]], list[str]]:
-    read = {".urdf": read_visuals, ".xml": read_geoms, ".mjcf": read_geoms}.get(Path(visuals or "").suffix.lower())
-    shapes, missing = read(state.robot.model, visuals, outside=outside) if visuals and read else ([], [])
-    meshes = {"meshes": shapes} if shapes else {}
-    return meshes | {"primitives": primitives(state.robot.model, state.q)}, missing
-
-
 def _missing(meshes: Sequence[str]) -> str:
+    """Return the HTML of a notice that lists missing meshes; empty if there are none."""
     if not meshes:
         return ""
-    what = "1 mesh is" if len(meshes) == 1 else f"{len(meshes)} meshes are"
+    count = "1 mesh is" if len(meshes) == 1 else f"{len(meshes)} meshes are"
     more = [f"... and {len(meshes) - NAMED} more"] if len(meshes) > NAMED else []
-    return html.notice(f"{what} missing; the rest is drawn.", [*meshes[:NAMED], *more, SEARCHED])
+    return html.notice(f"{count} missing; the rest is drawn.", [*meshes[:NAMED], *more, SEARCHED])
 
 
 def _require_free(host: str, port: int) -> None:
-    """viser would quietly take another port."""
+    """Raise an error if the port is in use; viser would take another one without notice."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, socket.SOCK_STREAM) as trial:
@@ -94,51 +116,71 @@ def _require_free(host: str, port: int) -> None:
             trial.bind(address)
     except OSError as error:
         raise LinkworkError(
-            f"the page cannot be served there: {error.strerror or error}",
+            f"cannot serve the page at this address: {error.strerror or error}",
             where=f"{host}:{port}",
-            fix=f"another port (--port {port + 1}; 0 takes any free one), or stop the program that uses this one",
+            fix=f"stop the program that uses this port, or choose another: {at_door('port=', '--port ')}{port + 1} "
+            "(0 takes any free one)",
         ) from error
 
 
 class Page:
-    """What ``show`` serves. ``url`` opens it, and is for those alone who may: it holds the token."""
+    """Web page of a robot that ``show`` serves.
 
-    def __init__(self, door: Door, state: State, player: Player, drawing: Drawing):
-        self.server, self.url = door.server, door.url
+    Its ``url`` contains the access token: give it only to people who may control the page.
+
+    Args:
+        guard: Access control, with the server it has started.
+        state: What is shown.
+        player: The trajectories to play.
+        drawing: The 3D scene.
+
+    Example:
+        >>> page = linkwork.view.show(linkwork.load("planar2r"), port=0)
+        >>> page.state.move([0.3, -0.5])
+        True
+        >>> page.refresh()
+        >>> page.stop()
+    """
+
+    def __init__(self, guard: AccessGuard, state: State, player: Player, drawing: Drawing):
+        self.server, self.url = guard.server, guard.url
         self.state, self.player, self.drawing = state, player, drawing
         self.lock, self.stopped = threading.RLock(), threading.Event()
-        self.largest: dict[str, float] = {}  # force so far, by its unit
+        self.largest: dict[str, float] = {}  # largest joint force so far, by unit: the scale of the bars
         self.controls = Controls(self.server.gui, state, player, drawing)
         self._bind()
-        door.refused = self._refuse
+        guard.on_refusal = self._refuse
         self._set_motion()
         self.refresh()
         self.clock = threading.Thread(target=self._run, daemon=True)
         self.clock.start()
 
     def stop(self) -> None:
+        """Stop serving the page."""
         self.stopped.set()
         self.clock.join()
         with redirect_stdout(StringIO()):
             self.server.stop()
 
     def _run(self) -> None:
+        """Play, frame by frame, until the page is stopped."""
         last = time.perf_counter()
         while not self.stopped.wait(1 / RATE):
             now = time.perf_counter()
             if self.player.playing:
-                self._try(lambda passed=now - last: self._go_on(passed))
+                self._try(partial(self._play_on, now - last))
             last = now
 
-    def _go_on(self, passed: float) -> None:
-        self.player.advance(passed)
+    def _play_on(self, elapsed: float) -> None:
+        self.player.advance(elapsed)
         self._show_moment()
 
     def _bind(self) -> None:
+        """Connect each control with the method that it calls."""
         c = self.controls
         for handle, act in (
             (c.method, self._choose_method),
-            (c.moved_by, self._choose_way),
+            (c.moved_by, self._choose_handles),
             (c.motion, self._choose_motion),
             (c.time, self._scrub),
             (c.speed, self._set_speed),
@@ -160,43 +202,42 @@ class Page:
             handle.on_click(self._by_user(act))
 
     def _by_user(self, act: Callable[[], None]) -> Callable[[Any], None]:
-        """A callback for what a person did: not for what the page itself has set."""
+        """Return a callback that acts on changes by a user only, not on changes by the page itself."""
 
-        def called(event: Any) -> None:
+        def callback(event: Any) -> None:
             if event.client is not None:
-                self._say("")
+                self._notify("")
                 self._try(act)
 
-        return called
+        return callback
 
     def _try(self, act: Callable[[], None]) -> None:
-        """One at a time; what goes wrong is told, and the page goes on."""
+        """Run one action at a time. An error is shown on the page, which keeps running."""
         with self.lock:
             try:
                 act()
             except DivergedError as error:
-                self._say(f"The simulation left the finite numbers at t = {error.time:.3g} s. {CALMER}")
+                self._notify(f"The simulation diverged (NaN or infinite) at t = {error.time:.3g} s. {DIVERGED_FIX}")
             except LinkworkError as error:
-                self._say(str(error).partition("\n")[0], *str(error).split("\n")[1:])
+                self._notify(*str(error).split("\n"))
             except Exception as error:
                 self.player.playing = False
-                self._say("This could not be done; the page goes on.", f"{type(error).__name__}: {error}"[:500])
+                self._notify("This action failed; the page keeps running.", f"{type(error).__name__}: {error}"[:500])
 
-    def _say(self, sentence: str, *details: str) -> None:
+    def _notify(self, sentence: str, *details: str) -> None:
         self.controls.notice.content = html.notice(sentence, details)
 
     def _refuse(self, label: str, value: Any, expected: str) -> None:
-        self._say(f"{label}: {str(value)[:40]} was not taken; it takes {expected}.")
+        self._notify(f"{label}: {str(value)[:40]} was not accepted; expected {expected}.")
 
     # -- the robot -----------------------------------------------------------------------------------------------
 
     def _move(self) -> None:
         c = self.controls
         self.player.playing = False
-        reached = self.state.move(c.values, [slider.value for slider in c.velocities])
-        if not reached:
+        if not self.state.move(c.values, [slider.value for slider in c.velocities]):
             c.set_sliders()
-        self._say(self.state.message)
+        self._notify(self.state.message)
         self.refresh()
 
     def _go_home(self) -> None:
@@ -211,7 +252,7 @@ class Page:
         self.drawing.stay_in_sight()
         self.refresh()
 
-    def _choose_way(self) -> None:
+    def _choose_handles(self) -> None:
         self.state.moved_by = self.controls.moved_by.value
         self.controls.add_sliders()
         for slider in self.controls.sliders:
@@ -266,7 +307,8 @@ class Page:
     def _toggle(self) -> None:
         player = self.player
         if not player.motion:
-            raise LinkworkError("there is no trajectory yet", fix="simulate one, or start with --trajectories FILE")
+            fix = "simulate one, or open the page with one: --trajectories FILE, or in Python show(robot, [trajectory])"
+            raise LinkworkError("there is no trajectory to play", fix=fix)
         player.playing = not player.playing
         if player.playing and player.time >= player.span[1]:
             player.time = player.span[0]
@@ -301,13 +343,13 @@ class Page:
         try:
             torque = None if c.torque.value == NO_TORQUE else state.motor_torques()
             duration = max(round(c.duration.value / RECORD), 1) * RECORD
-            how = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
-            how |= {"commands": state.commands} if len(state.commands) else {}
+            options = {"torque": torque, "wrenches": state.wrenches or None, "every": round(RECORD / STEP)}
+            options |= {"commands": state.commands} if len(state.commands) else {}
             if c.contact_law.value != AS_TICKED or state.contacts.any():
-                how["contacts"] = state.contacts if c.contact_law.value == AS_TICKED else c.contact_law.value
-            with warnings.catch_warnings():  # its notes, which are shown, say the same
+                options["contacts"] = state.contacts if c.contact_law.value == AS_TICKED else c.contact_law.value
+            with warnings.catch_warnings():  # the page shows the trajectory's notes, which repeat the warnings
                 warnings.simplefilter("ignore", SimulationWarning)
-                result = state.robot.simulate(state.q, state.v, duration, STEP, **how)
+                result = state.robot.simulate(state.q, state.v, duration, STEP, **options)
             runs = sum(motion.name.startswith("simulated") for motion in self.player.motions)
             self.player.add(motions(state.robot, result, f"simulated {runs + 1}"))
             self.player.playing = True
@@ -315,17 +357,17 @@ class Page:
         finally:
             c.simulate.disabled = False
 
-    # -- what is shown -------------------------------------------------------------------------------------------
+    # -- display -------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show the state as it is now."""
+        """Show the current state: call it after ``page.state`` was changed from Python."""
         with self.lock, self.server.atomic():
             state, c = self.state, self.controls
             torques = state.torques()
             for unit, value in zip(state.torque_units, torques.values(), strict=True):
-                size = abs(value) if math.isfinite(value) else 0.0  # beyond the numbers where a motion diverges
-                known = self.largest.setdefault(unit, 0.0)
-                self.largest[unit] = max(known, size if size > state.negligible[unit] else 0.0)
+                size = abs(value) if math.isfinite(value) else 0.0  # a diverging motion may have infinite torques
+                size = size if size > state.negligible[unit] else 0.0
+                self.largest[unit] = max(self.largest.get(unit, 0.0), size)
             still = not (state.v.any() or state.a.any())
             c.caption.content = html.table({"Torques that hold it still" if still else "Torques of this motion": ""})
             c.bars.content = html.bars(torques, state.torque_units, state.torque_limits, self.largest)
@@ -336,7 +378,7 @@ class Page:
     def _figures(self) -> dict[str, str]:
         state, figures = self.state, {}
         for name, energy in state.energies().items():
-            shown = energy if not abs(energy) < state.negligible["J"] else 0.0  # also what is not finite
+            shown = energy if not abs(energy) < state.negligible["J"] else 0.0  # NaN is shown as well
             figures[f"{name.capitalize()} energy"] = html.quantity(shown, "J", abs(shown), digits=4)
         center = state.center_of_mass()
         if center is not None:
@@ -350,7 +392,7 @@ class Page:
             "Method": cost.method,
             "Operations": cost.operations,
             "Time, one state": f"{1e6 * cost.seconds:.2f} µs",
-            f"Time per state of {BATCH}": f"{1e9 * cost.seconds_in_batch:.0f} ns",
+            f"Time per state, batch of {BATCH}": f"{1e9 * cost.seconds_in_batch:.0f} ns",
         }
         if state.wrenches and not state.takes_wrenches:
             rows["With the wrench"] = f"by {getattr(state.robot, state.quantity).label.method}"

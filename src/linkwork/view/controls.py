@@ -1,4 +1,4 @@
-"""The controls of the page in viser, without what they do."""
+"""The controls of the page in viser; what they do is in ``app``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .player import Player
 from .state import Handle, State
 
 NO_TORQUE, AS_SHOWN = "none", "constant, as shown"
-AS_TICKED = "held where ticked"  # or by events
+AS_TICKED = "fixed, as ticked"  # or one of the laws of contact events
 DIGITS = 3  # of positions on sliders
 NONE_YET = "(none yet: load or simulate one)"
 
 
 class Controls:
-    """Torques and figures on the left; on the right joints, forces, motions, and what is shown."""
+    """Panels of the page: torques and energies on the left; joints, forces, motion and display on the right."""
 
     def __init__(self, gui: Any, state: State, player: Player, drawing: Drawing):
         self.gui, self.state, self.player = gui, state, player
@@ -30,7 +30,7 @@ class Controls:
         panel.dock_left()
         panel.set_width(330)
         gui.main_panel.dock_right()
-        self.notice = gui.add_html("")  # of what was done last
+        self.notice = gui.add_html("")  # result of the last action
         self.remarks = gui.add_html("")
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
@@ -65,7 +65,7 @@ class Controls:
             self.velocities = [gui.add_slider(name, -5.0, 5.0, 0.01, 0.0) for name in state.velocity_names]
 
     def add_sliders(self) -> None:
-        """One for each handle of the state, instead of those before."""
+        """Replace the sliders by one for each handle of the state."""
         for slider in self.sliders:
             slider.remove()
         with self.positions:
@@ -81,12 +81,12 @@ class Controls:
             ]
 
     def set_sliders(self) -> None:
-        """To the values of the state."""
+        """Set the sliders to the state's values."""
         for slider, value in zip(self.sliders, self.state.values, strict=True):
             slider.value = _within(value, slider.min, slider.max)
 
     def set_inputs(self) -> None:
-        """Commands and contacts to those of the state."""
+        """Set the controls of commands and contacts to the state's values."""
         for box, on in zip(self.contacts, self.state.contacts.astype(bool).tolist(), strict=True):
             box.value = on
         for field, value in zip(self.commands, self.state.commands.tolist(), strict=True):
@@ -94,7 +94,7 @@ class Controls:
 
     @property
     def values(self) -> list[float]:
-        """Of the state's handles, with those that were moved where their sliders are."""
+        """Values of the handles: the state's exact ones, except for sliders that were moved."""
         pairs = zip(self.sliders, self.state.values, strict=True)
         return [x if slider.value == _within(x, slider.min, slider.max) else slider.value for slider, x in pairs]
 
@@ -115,9 +115,9 @@ class Controls:
                 pairs = zip(switched, state.contacts, strict=True)
                 self.contacts = [gui.add_checkbox(contact.name, bool(on)) for contact, on in pairs]
         self.commands: list[Any] = []
-        if (told := state.robot.model.commands).size:
+        if (layout := state.robot.model.commands).size:
             with gui.add_folder("Commands"):
-                labels = (f"{name} [{unit}]" for name, unit in zip(told.names, told.units, strict=True))
+                labels = (f"{name} [{unit}]" for name, unit in zip(layout.names, layout.units, strict=True))
                 self.commands = [gui.add_number(label, 0.0, min=-1e6, max=1e6, step=0.1) for label in labels]
 
     def _motion(self) -> None:
@@ -137,38 +137,38 @@ class Controls:
 
     @property
     def motion_names(self) -> tuple[str, ...]:
-        """With numbers only where two have the same name."""
+        """Names of the motions, with numbers only where two have the same name."""
         names = [motion.name for motion in self.player.motions]
         return tuple(x if names.count(x) == 1 else f"{k} {x}" for k, x in enumerate(names, 1)) or (NONE_YET,)
 
     def set_motion(self) -> None:
-        """To the motion that the player has chosen."""
+        """Set the controls to the motion that the player has chosen."""
         begin, end = self.player.span
         self.motion.options = self.motion_names
         self.motion.value = self.motion.options[self.player.chosen]
-        self.motion_notes.content = html.notes(self.player.motions[self.player.chosen].notes)
+        self.motion_notes.content = "".join(map(html.notice, self.player.motions[self.player.chosen].notes))
         self.time.max = max(end, begin + 1e-3)
         self.time.min = begin
 
     @property
     def surroundings(self) -> Iterator[Any]:
-        """What tells the forces from outside."""
+        """Controls of gravity, wrench, contacts and commands."""
         wrench = self.frame, self.force, self.moment
         return iter((self.has_gravity, self.gravity, *wrench, *self.contacts, *self.commands))
 
 
 def _bounds(handle: Handle) -> tuple[float, float]:
-    """Whole steps of the slider, not beyond the limits; these themselves where no step lies between them."""
+    """Return the bounds of a slider: the limits, rounded inward to whole steps if a step lies between them."""
     scale = 10**DIGITS
     lower, upper = math.ceil(handle.lower * scale - 1e-9) / scale, math.floor(handle.upper * scale + 1e-9) / scale
     return (lower, upper) if lower <= upper else (handle.lower, handle.upper)
 
 
 def _within(value: float, lower: float, upper: float) -> float:
-    """A value as a slider shows it."""
+    """Return a value as a slider shows it."""
     return float(min(max(round(value, DIGITS), lower), upper))
 
 
 def _either_way(most: float) -> dict[str, tuple[float, float, float]]:
-    """Bounds of a vector."""
+    """Return the symmetric bounds of a vector control."""
     return {"min": (-most, -most, -most), "max": (most, most, most)}

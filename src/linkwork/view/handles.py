@@ -1,5 +1,4 @@
-"""Handles: the numbers by which a user moves joints: their positions, but roll, pitch and yaw in place of a
-quaternion."""
+"""Handles: the numbers by which a user moves joints, with roll, pitch and yaw in place of a quaternion."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ ANGLES = ("roll", "pitch", "yaw")
 
 @dataclass(frozen=True)
 class Handle:
-    """One number a user moves the robot by."""
+    """One number by which a user moves the robot, with its unit and bounds."""
 
     name: str
     unit: str
@@ -29,15 +28,18 @@ class Handle:
 
 
 def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list[Handle]:
-    """Of the joints that are ``moved``: within their limits, or within what suits a robot of this ``size`` about
-    ``home``, the positions of these joints."""
+    """Return the handles of the ``moved`` joints.
+
+    Their bounds are the joint limits. A joint without limits gets bounds about ``home``, its position there, that suit
+    a robot of this ``size``.
+    """
     owners = [joint for joint in moved.joints for _ in range(joint.kind.nq)]
     rows = (
-        _replaced(moved, moved.names, lambda own: [own[0].removesuffix("qx") + angle for angle in ANGLES]),
+        _replaced(moved, moved.names, lambda names: [names[0].removesuffix("qx") + angle for angle in ANGLES]),
         _replaced(moved, moved.positions.units, lambda _: ["rad"] * 3),
         _replaced(moved, moved.lower.tolist(), lambda _: [-math.pi] * 3),
         _replaced(moved, moved.upper.tolist(), lambda _: [math.pi] * 3),
-        _replaced(moved, owners, lambda own: own[:3]),
+        _replaced(moved, owners, lambda joints: joints[:3]),
         handle_values(moved, home),
     )
     return [_handle(model, size, *row) for row in zip(*rows, strict=True)]
@@ -56,22 +58,22 @@ def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper
 
 
 def handle_values(moved: Coordinates, q: Any) -> list[float]:
-    """Of the handles at positions q of these joints."""
-    return [float(x) for x in _replaced(moved, q, lambda own: rpy_from_rotation(rotation_from_quaternion(*own)))]
+    """Return the values of the handles at positions q of the ``moved`` joints."""
+    return [float(x) for x in _replaced(moved, q, lambda xyzw: rpy_from_rotation(rotation_from_quaternion(*xyzw)))]
 
 
 def handle_positions(moved: Coordinates, values: Sequence[float]) -> np.ndarray:
-    """The positions q of these joints at values of the handles."""
+    """Return the positions q of the ``moved`` joints at values of the handles."""
     q = list(values)
-    for at in moved.quaternions:  # those before are in their places again
+    for at in moved.quaternions:  # in order: the quaternions before this one already have their four entries
         angles = slice(at.start, at.start + len(ANGLES))
         q[angles] = quaternion_from_rotation(rotation_from_rpy(*q[angles]))
     return np.array(q, float)
 
 
 def _replaced(moved: Coordinates, entries: Sequence[Any], angles: Callable[[Any], Sequence[Any]]) -> list[Any]:
-    """What belongs to the entries of q, with three in place of the four of each quaternion."""
-    kept = list(entries)
+    """Return ``entries``, one for each entry of q, with three in place of the four of each quaternion."""
+    result = list(entries)
     for at in reversed(moved.quaternions):
-        kept[at] = angles(kept[at])
-    return kept
+        result[at] = angles(result[at])
+    return result

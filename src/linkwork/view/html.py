@@ -1,4 +1,4 @@
-"""Torque bars and figures as HTML."""
+"""HTML of the page: torque bars, tables and notices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 
 
 def quantity(value: float, unit: str, scale: float, digits: int = 3) -> str:
-    """A value in so many digits of a scale, with a prefix where that is very small or large: "-4.57 N m", "0.31 kN"."""
+    """Format a value with as many digits as ``scale`` needs and an SI prefix: "-4.57 N m", "0.31 kN"."""
     if not math.isfinite(value):
         return f"not finite [{unit}]"
     size = math.floor(math.log10(scale)) if scale > 0 else 0
@@ -30,8 +30,10 @@ def quantity(value: float, unit: str, scale: float, digits: int = 3) -> str:
 def bars(
     values: Mapping[str, float], units: Sequence[str], limits: Sequence[float], scales: Mapping[str, float]
 ) -> str:
-    """A bar for each value, from the middle to either side; its unit's scale fills a half, and all are zero where that
-    is zero. Red beyond its limit."""
+    """Draw a bar for each value, from the middle to either side, red beyond its limit.
+
+    ``scales`` has the value of each unit that fills half the width; where it is zero, all values are shown as zero.
+    """
     rows = []
     for (name, value), unit, limit in zip(values.items(), units, limits, strict=True):
         scale = scales[unit]
@@ -54,7 +56,7 @@ def bars(
 
 
 def table(rows: Mapping[str, str]) -> str:
-    """Names and values."""
+    """Draw a table of names and values."""
     cells = "".join(
         '<div style="display:flex;justify-content:space-between;gap:8px">'
         f'<span style="color:{INK};flex-shrink:0">{in_html(name)}</span>'
@@ -65,7 +67,7 @@ def table(rows: Mapping[str, str]) -> str:
 
 
 def notice(text: str, details: Sequence[str] = ()) -> str:
-    """A sentence for the reader; what else there is to know is folded below it."""
+    """Draw a sentence for the reader, with details folded below it."""
     if not text:
         return ""
     line = in_html(text)
@@ -73,7 +75,3 @@ def notice(text: str, details: Sequence[str] = ()) -> str:
         items = "".join(f'<div style="padding:3px 0">{in_html(each)}</div>' for each in details)
         line = f'<details><summary style="cursor:pointer">{line}</summary>{items}</details>'
     return f'<div role="status" style="{TEXT};{EDGE};color:{INK}">{line}</div>'
-
-
-def notes(lines: Sequence[str]) -> str:
-    return "".join(map(notice, lines))

@@ -1,8 +1,8 @@
-"""Mesh files of strangers: which are opened, how large they may be, and what is read of them.
+"""Mesh files from untrusted sources: which are opened, how large they may be, and what is read from them.
 
-A URDF file may name any file of the machine, and readers of meshes open archives and further files at will. So a mesh
-is one of three kinds, lies in the folder of the URDF or in a package, and is handed to its reader as bytes; of other
-files only the colours beside an .obj are read.
+A URDF file may name any file of the machine, and mesh readers open archives and further files without asking. Therefore
+a mesh must be of one of three formats and lie in the folder of the URDF file or in a package. The reader gets its bytes
+only. The only further file that is read is the material file (.mtl) of an .obj file.
 """
 
 from __future__ import annotations
@@ -18,30 +18,32 @@ import numpy as np
 
 from ..errors import LinkworkError, UnsupportedError, at_door
 from ..files import read_bytes
-from .meshes import Mesh
+from .meshes import Color, Mesh
 
 KINDS = (".stl", ".dae", ".obj")
-MOST_BYTES, MOST_OF_ALL = 32 * 2**20, 256 * 2**20  # of a file, of all files: readers take up to twenty times as much
+MOST_BYTES, MOST_OF_ALL = 32 * 2**20, 256 * 2**20  # of a file, of all files; readers need up to 20 times this memory
 MOST_COLORS = 2**20  # bytes of an .mtl file
-MOST_CORNERS = 5_000_000  # of all meshes: a file may show one of its solids many times
+MOST_CORNERS = 5_000_000  # of all meshes, because a file may show one of its solids many times
 REFUSED = {b"<!DOCTYPE": "document types", b"<!ENTITY": "entities", b"instance_node": "nodes within nodes"}
 PACKAGE = "package://"
-Part = tuple[Mesh, tuple[int, int, int] | None]
+Part = tuple[Mesh, Color | None]
 
 
 class MeshFiles:
-    """The meshes that a URDF file may open. ``outside``: from any folder."""
+    """The mesh files that a URDF file may open: those of its folder or package, or any if external ones are allowed."""
 
-    def __init__(self, urdf: Path, *, outside: bool):
-        self.urdf, self.outside = urdf, outside
+    def __init__(self, urdf: Path, allow_external_files: bool = False):
+        self.urdf, self.allow_external_files = urdf, allow_external_files
         self.bytes_left, self.corners_left = MOST_OF_ALL, MOST_CORNERS
 
     def read(self, name: str) -> list[Part]:
-        """The parts of a mesh with their colours, if it gives any."""
+        """Return the parts of a mesh, each with its colour or None."""
         path = self.find(name)
         if path.suffix.lower() not in KINDS:
             got = path.suffix or "no suffix"
-            raise LinkworkError("this kind of mesh is not read", where=str(path), got=got, expected=", ".join(KINDS))
+            raise LinkworkError(
+                "this mesh format is not supported", where=str(path), got=got, expected=", ".join(KINDS)
+            )
         self.bytes_left -= path.stat().st_size
         if self.bytes_left < 0:
             raise LinkworkError(f"the meshes are larger than {MOST_OF_ALL >> 20} MB together", where=str(path))
@@ -55,27 +57,32 @@ class MeshFiles:
         return parts
 
     def find(self, name: str) -> Path:
-        """Where a mesh is: beside the URDF; of ``package://NAME/...`` in the folder NAME, which is one above the URDF,
-        beside one of these, or on ROS's paths."""
-        places = list(self._places(name))
-        for folder, place, links in places:
-            if place.is_file():
-                real = Path(os.path.normpath(place)) if links else place.resolve()
-                if self.outside or (folder and real.is_relative_to(folder)):
+        """Return the path of a mesh.
+
+        A relative path starts at the URDF file. ``package://NAME/...`` is looked up in folders NAME that contain the
+        URDF file or lie next to such a folder, then on ROS's paths.
+        """
+        candidates = list(self._candidates(name))
+        for folder, path, links in candidates:
+            if path.is_file():
+                real = Path(os.path.normpath(path)) if links else path.resolve()
+                if self.allow_external_files or (folder and real.is_relative_to(folder)):
                     return real
-                allow = at_door("show(..., outside=True)", "--allow-external-files")
+                allow = at_door("show(..., allow_external_files=True)", "--allow-external-files")
                 message = f"the mesh {name} is outside the folder of the file and of its package: {allow} opens it"
                 raise LinkworkError(message, where=str(self.urdf), got=str(real))
-        looked = ", ".join(dict.fromkeys(str(place) for _, place, _ in places[:3]))
-        raise LinkworkError(f"the mesh {name} is not there", where=str(self.urdf), got=f"looked for {looked}, ...")
+        searched = ", ".join(dict.fromkeys(str(path) for _, path, _ in candidates[:3]))
+        raise LinkworkError(f"the mesh {name} does not exist", where=str(self.urdf), got=f"searched {searched}, ...")
 
-    def _places(self, name: str) -> Iterator[tuple[Path | None, Path, bool]]:
-        """The folder in which it has to be, the place, and whether links may lead out of the folder, as those of
-        installed packages do."""
+    def _candidates(self, name: str) -> Iterator[tuple[Path | None, Path, bool]]:
+        """Yield the folder that must contain the mesh, its path, and whether links may lead out of the folder.
+
+        Installed packages have such links.
+        """
         above = list(self.urdf.resolve().parents)
         if not name.startswith(PACKAGE):
-            inside = next((folder for folder in above if _is_package(folder)), above[0])
-            yield inside, above[0] / name.removeprefix("file://"), False
+            package = next((folder for folder in above if _is_package(folder)), above[0])
+            yield package, above[0] / name.removeprefix("file://"), False
             return
         package, _, rest = name.removeprefix(PACKAGE).lstrip("/").partition("/")
         for folder in above:
@@ -91,37 +98,37 @@ class MeshFiles:
 
 
 def _is_package(folder: Path) -> bool:
-    """Whether a folder is a ROS package."""
+    """Return whether a folder is a ROS package."""
     return (folder / "package.xml").is_file()
 
 
 def _parsed(path: Path, data: bytes) -> Iterator[Part]:
+    """Yield the parts of a mesh file, in the frame of the file."""
     try:
         import trimesh
     except ImportError as error:
-        raise UnsupportedError("meshes need trimesh", fix="pip install 'linkwork[view]'") from error
+        raise UnsupportedError("reading meshes needs trimesh", fix="pip install 'linkwork[view]'") from error
     kind, plain = path.suffix.lower()[1:], data.replace(b"\0", b"")
-    wrong = [what for word, what in REFUSED.items() if kind == "dae" and word in plain]
-    if wrong or is_zipfile(BytesIO(data)):
-        raise LinkworkError(f"the mesh cannot be read: {[*wrong, 'archives'][0]} are refused", where=str(path))
+    refused = [content for word, content in REFUSED.items() if kind == "dae" and word in plain]
+    if refused or is_zipfile(BytesIO(data)):
+        raise LinkworkError(f"the mesh cannot be read: {[*refused, 'archives'][0]} are refused", where=str(path))
     colors: Any = _Colors(path.parent)
     try:
         scene = trimesh.load_scene(BytesIO(data), file_type=kind, resolver=colors)
-    except Exception as error:  # trimesh's readers fail in any way on files that are not theirs
+    except Exception as error:  # trimesh's readers raise any kind of error on malformed files
         raise LinkworkError(f"the mesh cannot be read: {error!r}", where=str(path)) from error
     for node in scene.graph.nodes_geometry:
         transform, key = scene.graph[node]
         geometry: Any = scene.geometry[key]
         if isinstance(geometry, trimesh.Trimesh) and len(geometry.faces):
-            rotation, origin = transform[:3, :3], transform[:3, 3]
             faces = np.array(geometry.faces)
-            mirrored = np.linalg.det(rotation) < 0
-            vertices = np.array(geometry.vertices, float) @ rotation.T + origin
-            yield Mesh(vertices, faces[:, ::-1] if mirrored else faces), _color(geometry)
+            mirrored = np.linalg.det(transform[:3, :3]) < 0
+            mesh = Mesh(np.array(geometry.vertices, float), faces[:, ::-1] if mirrored else faces)
+            yield mesh.placed(transform), _color(geometry)
 
 
 class _Colors:
-    """What readers of meshes ask for further files: of those beside an .obj file the colours, and nothing else."""
+    """Resolver that mesh readers ask for further files: it opens .mtl files next to the mesh, and no others."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -135,7 +142,7 @@ class _Colors:
     __getitem__ = get
 
 
-def _color(geometry: Any) -> tuple[int, int, int] | None:
+def _color(geometry: Any) -> Color | None:
     visual = geometry.visual
     if not visual.defined:
         return None

@@ -1,4 +1,4 @@
-"""Triangle meshes of simple solids, as NumPy arrays: vertices (n, 3) and faces (m, 3), seen from outside."""
+"""Triangle meshes of simple solids: vertices (n, 3) and faces (m, 3), counter-clockwise seen from outside."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-AROUND = 28  # corners of what is round
+AROUND = 28  # corners of a circle
+
+Color = tuple[int, int, int]  # red, green, blue from 0 to 255
 
 
 class Mesh(NamedTuple):
+    """Vertices (n, 3) and faces (m, 3), the latter as numbers of vertices."""
+
     vertices: np.ndarray
     faces: np.ndarray
 
     def moved(self, rotation: np.ndarray, origin: np.ndarray) -> Mesh:
         return Mesh(self.vertices @ np.asarray(rotation).T + origin, self.faces)
+
+    def placed(self, pose: np.ndarray) -> Mesh:
+        """Return the mesh moved by a 4 x 4 pose."""
+        return self.moved(pose[:3, :3], pose[:3, 3])
 
     def scaled(self, factors: Any) -> Mesh:
         mirrored = np.prod(factors) < 0
@@ -31,39 +39,38 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def box(x: float, y: float, z: float) -> Mesh:
-    """Centred at the origin."""
+    """Return a box centred at the origin."""
     half = np.array([x, y, z]) / 2
     corners = np.array([(i, j, k) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * half
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    vertices = np.concatenate([corners[list(side)] for side in sides])  # each side its own, so that edges stay sharp
+    vertices = np.concatenate([corners[list(side)] for side in sides])  # not shared by sides, so that edges stay sharp
     faces = [(4 * k + a, 4 * k + b, 4 * k + c) for k in range(6) for a, b, c in ((0, 1, 2), (0, 2, 3))]
     return Mesh(vertices, np.array(faces))
 
 
 def turned(profile: Sequence[tuple[float, float]]) -> Mesh:
-    """Surface of revolution about z of a line through points (radius, height), upward on the outside."""
+    """Return the surface of revolution about z of a line through points (radius, height), upward on the outside."""
     angles = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
     rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
-    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
-    faces = []
-    for ring in range(len(profile) - 1):
-        low, high = ring * AROUND, (ring + 1) * AROUND
-        faces += [
-            np.column_stack([low + k, low + after, high + after]),
-            np.column_stack([low + k, high + after, high + k]),
-        ]
+    faces = [_band(AROUND, ring * AROUND) for ring in range(len(profile) - 1)]
     return Mesh(np.concatenate(rings), np.concatenate(faces))
 
 
+def _band(n: int, first: int = 0) -> np.ndarray:
+    """Return the faces between a ring of n vertices, from number ``first`` on, and the ring after it."""
+    low, after = first + np.arange(n), first + (np.arange(n) + 1) % n
+    return np.concatenate([np.column_stack([low, after, n + after]), np.column_stack([low, n + after, n + low])])
+
+
 def cylinder(radius: float, height: float) -> Mesh:
-    """Along z, centred at the origin, its edges a little broken."""
+    """Return a cylinder along z, centred at the origin, with slightly chamfered edges."""
     edge, half = min(radius, height) * 0.08, height / 2
     profile = [(0, -half), (radius - edge, -half), (radius, edge - half), (radius, half - edge), (radius - edge, half)]
     return turned([*profile, (0, half)])
 
 
 def screw(radius: float, height: float) -> Mesh:
-    """A cylinder with the look of a thread."""
+    """Return a cylinder that looks like a thread."""
     turns = 6
     rims = [(radius * (0.7, 1.0)[k % 2], height * (k / (2 * turns) - 0.5)) for k in range(2 * turns + 1)]
     return turned([(0, -height / 2), *rims, (0, height / 2)])
@@ -75,7 +82,7 @@ def sphere(radius: float) -> Mesh:
 
 
 def tube(start: np.ndarray, end: np.ndarray, thick: float, thin: float) -> Mesh:
-    """From ``start`` to ``end``, its radius going from ``thick`` to ``thin``, with round ends."""
+    """Return a tapered tube with round ends: radius ``thick`` at ``start``, ``thin`` at ``end``."""
     length = float(np.linalg.norm(np.subtract(end, start)))
     down, up = np.linspace(-np.pi / 2, 0, 7), np.linspace(0, np.pi / 2, 7)
     profile = [(thick * np.cos(a), thick * np.sin(a)) for a in down]
@@ -91,7 +98,7 @@ def arrow(start: np.ndarray, end: np.ndarray, radius: float) -> Mesh:
 
 
 def plate(points: np.ndarray, normal: np.ndarray, thickness: float, margin: float) -> Mesh:
-    """The convex hull of points as seen along ``normal``, widened by ``margin``, as a plate through their mean."""
+    """Return a plate through the mean of points: their convex hull seen along ``normal``, widened by ``margin``."""
     basis = z_toward(normal)
     middle = points.mean(axis=0)
     flat = (points - middle) @ basis
@@ -100,15 +107,13 @@ def plate(points: np.ndarray, normal: np.ndarray, thickness: float, margin: floa
     outline = _hull((flat[:, None, :2] + rim).reshape(-1, 2))
     n = len(outline)
     levels = [np.column_stack([outline, np.full(n, z)]) for z in (-thickness / 2, thickness / 2)]
-    k, after = np.arange(n), (np.arange(n) + 1) % n
-    side = np.concatenate([np.column_stack([k, after, n + after]), np.column_stack([k, n + after, n + k])])
     fan = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1), np.arange(2, n)])
-    faces = np.concatenate([side, 2 * n + fan[:, ::-1], 3 * n + fan])
+    faces = np.concatenate([_band(n), 2 * n + fan[:, ::-1], 3 * n + fan])
     return Mesh(np.concatenate([*levels, *levels]), faces).moved(basis, middle)
 
 
 def z_toward(direction: np.ndarray) -> np.ndarray:
-    """A rotation that takes z to a direction, x to the nearest it can."""
+    """Return a rotation that turns the z-axis into a direction."""
     z = np.asarray(direction, float)
     z = z / (np.linalg.norm(z) or 1.0) if z.any() else np.array([0.0, 0, 1])
     x = np.eye(3)[int(np.argmin(np.abs(z)))]
@@ -118,7 +123,7 @@ def z_toward(direction: np.ndarray) -> np.ndarray:
 
 
 def _hull(points: np.ndarray) -> np.ndarray:
-    """Corners of the convex hull of points in the plane, counter-clockwise, by Andrew's monotone chain."""
+    """Return the corners of the convex hull of planar points, counter-clockwise, by Andrew's monotone chain."""
 
     def chain(ordered: list[np.ndarray]) -> list[np.ndarray]:
         corners: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Player: trajectories of a robot, and the moment of them that is shown."""
+"""Player: the trajectories of a robot, and the time at which they are shown."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ MOST = 8  # samples of a batch that are shown
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """One motion: times (T,), positions (T, nq), velocities and accelerations (T, nv), commands of force laws and
-    contacts, zero where they are not told; what one must know of it; of one with contacts joint forces, if
-    told."""
+    """One recorded motion: times (T,), positions (T, nq), velocities and accelerations (T, nv).
+
+    Commands of force laws and contacts are zero by default. ``tau`` has the joint forces of a motion with contacts, if
+    they were recorded.
+    """
 
     name: str
     t: np.ndarray
@@ -33,64 +35,69 @@ class Motion:
     tau: np.ndarray | None = None
 
     def at(self, time: float) -> tuple[np.ndarray | None, ...]:
-        """q, v, a, commands and tau between the two recorded moments, and the contacts from the first of them on, as
-        ``State.follow`` takes them; at the ends beyond them."""
+        """Return q, v, a, commands, contacts and tau at a time, in the order of the arguments of ``State.follow``.
+
+        Values are interpolated between two recorded times, except for contacts, which hold from the first of them on.
+        Before the first and after the last time they stay constant.
+        """
         k = int(np.clip(np.searchsorted(self.t, time, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         after = min(k + 1, len(self.t) - 1)
         span = self.t[after] - self.t[k]
         part = float(np.clip((time - self.t[k]) / span, 0.0, 1.0)) if span > 0 else 0.0
-        own = self.v, self.a, self.commands, self.tau
-        v, a, commands, tau = (None if x is None else (1 - part) * x[k] + part * x[after] for x in own)
+        arrays = self.v, self.a, self.commands, self.tau
+        v, a, commands, tau = (None if x is None else (1 - part) * x[k] + part * x[after] for x in arrays)
         way = self.coordinates.difference(self.q[k], self.q[after])
         return self.coordinates.integrate(self.q[k], part * way), v, a, commands, self.contacts[k], tau
 
 
 def motions(robot: Robot, trajectory: Any, name: str) -> list[Motion]:
-    """The motions of a Trajectory: one, or the first few samples of a batch; a diverged one as long as it lasted."""
+    """Return the motions of a Trajectory: one, or the first samples of a batch.
+
+    A diverged motion ends where it diverged.
+    """
     t = np.asarray(trajectory.arrays["t"], float)
     entries = layouts(robot.model)
     widths = {key: entries[key].size for key in ("q", "v", "a", "commands", "contacts")}
     widths |= {"tau": entries["tau"].size} if {"contacts", "tau"} <= trajectory.arrays.keys() else {}
-    known = {key: trajectory.arrays[key] for key in widths if key in trajectory.arrays}
-    shapes = {key: tuple(x.shape) for key, x in known.items()}
-    if "q" not in known or any(shape[-1] != widths[key] for key, shape in shapes.items()):
+    arrays = {key: trajectory.arrays[key] for key in widths if key in trajectory.arrays}
+    shapes = {key: tuple(x.shape) for key, x in arrays.items()}
+    if "q" not in arrays or any(shape[-1] != widths[key] for key, shape in shapes.items()):
         raise ShapeError(
-            "this trajectory is not one of this robot",
+            "this trajectory does not fit this robot",
             where=name,
             got=f"arrays of shapes {shapes}, of robot {trajectory.robot!r}",
-            expected=f"q of shape (..., times, {robot.nq}), v and a of (..., times, {robot.nv}), as {robot.name!r} has",
+            expected=f"q (..., times, {robot.nq}), v and a (..., times, {robot.nv}), the sizes of robot {robot.name!r}",
         )
     if not (len(t) and np.isfinite(t).all() and (np.diff(t) > 0).all()):
-        raise ShapeError("these times cannot be played", where=name, got=t, expected="one or more that increase")
-    rows = {key: _samples(x) for key, x in known.items()}
+        raise ShapeError("these times cannot be played", where=name, got=t, expected="one or more increasing times")
+    rows = {key: _samples(x) for key, x in arrays.items()}
     rows = {key: np.zeros((*rows["q"].shape[:2], width)) for key, width in widths.items()} | rows
-    found = []
+    playable = []
     for k in range(len(rows["q"])):
-        each = [rows[key][k] for key in widths]
-        finite = np.all([np.isfinite(x).all(axis=-1) for x in each], axis=0)
+        sample = {key: rows[key][k] for key in widths}
+        finite = np.all([np.isfinite(x).all(axis=-1) for x in sample.values()], axis=0)
         end = len(t) if finite.all() else int(finite.argmin())
         if end:
-            ends = () if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)
-            called = name if len(rows["q"]) == 1 else f"{name} [{k}]"
-            told = *ends, *trajectory.notes
-            own = {key: x[:end] for key, x in zip(widths, each, strict=True)}
-            found.append(Motion(called, t[:end], **own, coordinates=robot.coordinates, notes=told))
-    if not found:
+            notes = *(() if end == len(t) else (f"It diverges after t = {t[end - 1]:g} s.",)), *trajectory.notes
+            title = name if len(rows["q"]) == 1 else f"{name} [{k}]"
+            sample = {key: x[:end] for key, x in sample.items()}
+            playable.append(Motion(title, t[:end], **sample, coordinates=robot.coordinates, notes=notes))
+    if not playable:
         raise ShapeError("no motion of this trajectory begins with finite numbers", where=name, got=shapes)
-    return found
+    return playable
 
 
 def _samples(array: Any) -> np.ndarray:
-    """The first few samples (samples, times, entries); of arrays on disk no more is read."""
+    """Return the first samples (samples, times, entries) and read no others from an array on disk."""
     try:
-        some = np.asarray(array[:MOST] if len(array.shape) > 2 else array, float)
-    except (OSError, RuntimeError, ValueError) as error:  # of a damaged file
+        samples = np.asarray(array[:MOST] if len(array.shape) > 2 else array, float)
+    except (OSError, RuntimeError, ValueError) as error:  # a damaged file
         raise ShapeError("the numbers of this trajectory cannot be read", got=error) from error
-    return some.reshape(-1, *some.shape[-2:])[:MOST]
+    return samples.reshape(-1, *samples.shape[-2:])[:MOST]
 
 
 class Player:
-    """Plays one motion, ``chosen``, beside the others, at ``speed`` times real time."""
+    """Plays the motion with number ``chosen`` at ``speed`` times real time; the others are shown as ghosts."""
 
     def __init__(self) -> None:
         self.motions: list[Motion] = []
@@ -99,7 +106,7 @@ class Player:
         self.playing, self.repeat = False, True
 
     def add(self, added: list[Motion]) -> None:
-        """The first of them is chosen, from its beginning."""
+        """Add motions, and choose the first of them."""
         self.chosen, self.time = len(self.motions), float(added[0].t[0])
         self.motions += added
 
@@ -113,11 +120,11 @@ class Player:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From the beginning to the end of the chosen motion."""
+        """First and last time of the chosen motion."""
         return (float(self.motion.t[0]), float(self.motion.t[-1])) if self.motion else (0.0, 0.0)
 
     def advance(self, elapsed: float) -> None:
-        """Go on by ``elapsed`` seconds of the clock; at the end begin again, or stop there."""
+        """Play on for ``elapsed`` seconds of the clock; at the end start again, or stop."""
         if not self.playing:
             return
         begin, end = self.span

@@ -18,7 +18,7 @@ from . import threads as workers
 from .direct import HEADER, ITEMS, Definition, define, emit_direct, make_builtin, obstacle, suits
 from .emit import Module
 from .kernel import emit_kernel
-from .lifetime import Recent, for_good, own
+from .lifetime import Recent, for_good, make_owner
 from .loop import emit_loop
 from .machine_code import assemble, loaded
 from .target import ITEM_SIZE, LOCK, Target, host
@@ -27,37 +27,37 @@ from .ufunc import make_ufunc, retain
 
 @dataclass(frozen=True)
 class Loaded:
-    """Machine code in this process: as a ufunc and, where possible, as what builtins are made from."""
+    """Machine code in this process: a ufunc and, where possible, the definition of builtins."""
 
     ufunc: Any
     direct: Definition | None
     address: int  # of the loop
-    keep: list[Any]  # what must live as long: the engine, buffers
-    owner: Any  # of these
-    shared: dict[int, Any] = field(default_factory=dict)  # ufuncs of several threads
+    keep: list[Any]  # objects that must live as long: the engine, buffers
+    owner: Any  # of these objects
+    shared: dict[int, Any] = field(default_factory=dict)  # number of threads -> ufunc
 
 
 _loaded: Recent[Loaded] = Recent()
 
 
 def compile(program: Program, dtype: str) -> Compiled:
-    """The ufunc of :func:`build` and, where possible, the builtin of :mod:`.direct`."""
+    """Return the ufunc of :func:`build` and, where possible, the builtin of :mod:`.direct`."""
     ready = _ready(program, dtype)
     shared, address = partial(_shared, program, dtype, ready), partial(_lasting_address, ready)
     if ready.direct is None:
-        told = obstacle() or "the program is so large that they would gain nothing"
-        return Compiled(ready.ufunc, obstacle=told, shared=shared, address=address)
+        reason = obstacle() or "the program is so large that they would gain nothing"
+        return Compiled(ready.ufunc, obstacle=reason, shared=shared, address=address)
     return Compiled(ready.ufunc, partial(make_builtin, ready.direct, ready.owner), shared=shared, address=address)
 
 
 def _lasting_address(ready: Loaded) -> int:
-    """The address of the loop, which from now on stays where it is."""
+    """Return the address of the loop, which is not freed from now on."""
     for_good(ready.owner)
     return ready.address
 
 
 def _shared(program: Program, dtype: str, ready: Loaded, threads: int) -> Any:
-    """A ufunc of the same loop that shares a batch among threads."""
+    """Return a ufunc of the same loop that shares a batch among threads."""
     if threads > workers.running + 1:
         workers.start(threads)
     if threads not in ready.shared:
@@ -77,20 +77,20 @@ def compile_loop(loop: TimeLoop, samples: int) -> Run:
 
 
 def build(program: Program, dtype: Any = "float64", target: Target | None = None, segment: int = 0):
-    """A NumPy generalised ufunc that runs ``program`` on arrays of ``dtype`` (float64 or float32).
+    """Return a NumPy generalised ufunc that runs ``program`` on arrays of ``dtype`` (float64 or float32).
 
-    Its core dimensions are the shapes of the program's ports. A state gives the same bits wherever it stands in a
-    batch of any size and memory order. Programs with ports of size zero, which NumPy's signatures cannot express, give
-    a function that broadcasts likewise.
+    Its core dimensions are the shapes of the program's ports. A state gives the same bits at every place in a batch of
+    any size and memory order. A program with ports of size zero, which NumPy's signatures cannot express, gives a
+    function that broadcasts in the same way.
     """
     return _ready(program, dtype, target, segment).ufunc
 
 
 def _ready(program: Program, dtype: Any, target: Target | None = None, segment: int = 0) -> Loaded:
-    """The program's machine code, from this process, the cache or the compiler."""
+    """Return the program's machine code, from this process, the cache or the compiler."""
     dtype = np.dtype(dtype).name
     if dtype not in ITEM_SIZE:
-        raise UnsupportedError("native code is made for float64 and float32", where=program.name, got=dtype)
+        raise UnsupportedError("native code supports float64 and float32 only", where=program.name, got=dtype)
     target = target or host()
 
     def load() -> Loaded:
@@ -99,7 +99,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
         loop, direct = engine.get_function_address("loop"), define(engine, program, dtype)
         ufunc, buffers = make_ufunc(program, dtype, loop)
         keep = [engine, buffers, direct]
-        owner = own(keep)
+        owner = make_owner(keep)
         retain(ufunc, owner)
         return Loaded(ufunc, direct, loop, keep, owner)
 
@@ -108,7 +108,7 @@ def _ready(program: Program, dtype: Any, target: Target | None = None, segment: 
 
 @collector_at_rest()
 def ir_text(program: Program, dtype: str = "float64", target: Target | None = None, segment: int = 0) -> str:
-    """The LLVM IR that :func:`build` compiles."""
+    """Return the LLVM IR that :func:`build` compiles."""
     module = Module(target or host(), dtype)
     kernel = emit_kernel(module, program, segment)
     emit_loop(module, program, kernel)

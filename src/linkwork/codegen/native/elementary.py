@@ -1,10 +1,10 @@
-"""Exponential, logarithm, hyperbolic tangent, angle of a point, the smaller and the larger: of vectors, lane by lane.
+"""exp, log, tanh, atan2, minimum and maximum of vectors, lane by lane.
 
-Those with polynomials are functions, which kernels call where nothing is in registers. They compute in double whatever
-the dtype is: a float32 is off by little more than rounding, 0.51 units in the last place, and a float64 by less than
-2 everywhere. Infinity, NaN and zeros of either sign give what they give C's functions. Lanes whose result is known go
-through the arithmetic with a harmless argument, and NaN is never compared as a number, so that no floating point flags
-are raised but those C's functions raise.
+The first four use polynomials and are functions, which kernels call where no values are in registers. They compute in
+double precision for every dtype: the error of a float32 is at most 0.51 units in the last place, that of a float64 less
+than 2. Infinity, NaN and signed zeros give the same results as C's functions. Lanes with such a special result go
+through the arithmetic with a harmless argument, and NaN is never compared as a number. So the same floating point flags
+are raised as by C's functions.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .emit import Function, double_literal
 Real = str | float  # a vector, or a number in all lanes
 Integer = str | int
 
-SHIFT = 1.5 * 2.0**52  # adding it to a number rounds that to an integer, which then stands in the last bits
+SHIFT = 1.5 * 2.0**52  # adding it to a number rounds the number to an integer, which is then in the last bits
 MANTISSA = 52  # bits
 BIAS = 1023  # of the exponent
 SIGN = -(1 << 63)
 HUGE = 2.0**1000  # where sums might overflow
 
-# ln 2 in two parts: products of the first with an exponent are exact. And what is missing of pi/4.
+# ln 2 in two parts, such that products of the first with an exponent are exact; pi/4 and its rounding error
 LN2 = (0.6931471803691238, 1.9082149292705877e-10)
 QUARTER = (pi / 4, 3.061616997868383e-17)  # times 3 or 4 the first is exact
 
-# exp r = 1 + r + r**2 EXP(r), |r| <= ln(2) / 2, and atan t = t + t**3 ATAN(t**2), |t| <= 1/2: by Chebyshev's
+# exp r = 1 + r + r**2 EXP(r), |r| <= ln(2) / 2, and atan t = t + t**3 ATAN(t**2), |t| <= 1/2: by Chebyshev
 # polynomials, to 2**-60
 EXP = (
     0.5, 0.1666666666666667, 0.04166666666666667, 0.008333333333326084, 0.0013888888888883711, 0.0001984126987500228,
@@ -51,7 +51,7 @@ BELOW = (4.84406305325125486048e3, 2.23548839060100448583e3, 1.12811678491632931
 
 
 class Doubles:
-    """Arithmetic on vectors of doubles, as many as the module's vectors have lanes."""
+    """Arithmetic on vectors of doubles, with as many lanes as the module's vectors."""
 
     def __init__(self, f: Function):
         self.f, self.lanes = f, f.module.lanes
@@ -76,14 +76,14 @@ class Doubles:
         return self.f.let(f"fdiv {self.kind} {self._real(a)}, {self._real(b)}")
 
     def fma(self, a: Real, b: Real, c: Real) -> str:
-        """a b + c, rounded once where the processor can."""
+        """Return a b + c, rounded once if the processor has fused operations."""
         if not self.f.module.target.fused:
             return self.add(self.mul(a, b), c)
         operands = ", ".join(f"{self.kind} {self._real(x)}" for x in (a, b, c))
         return self.f.let(f"call {self.kind} @llvm.fma.v{self.lanes}f64({operands})")
 
     def polynomial(self, coefficients: Sequence[float], x: str) -> str:
-        """The lowest coefficient first."""
+        """Evaluate a polynomial by Horner's rule; the lowest coefficient is the first."""
         value: Real = coefficients[-1]
         for c in coefficients[-2::-1]:
             value = self.fma(value, x, c)
@@ -108,11 +108,11 @@ class Doubles:
         return self.f.let(f"fcmp ord {self.kind} {x}, {x}")
 
     def above(self, a: str, b: str) -> str:
-        """Where a > b, both of them numbers."""
+        """Return the mask of a > b for numbers that are not NaN."""
         return self.f.let(f"fcmp ogt {self.kind} {a}, {b}")
 
     def join(self, operation: str, a: str, b: str) -> str:
-        """Of masks."""
+        """Combine two masks by a logical operation."""
         return self.f.let(f"{operation} {self.mask} {a}, {b}")
 
     def select(self, mask: str, a: Real, b: Real) -> str:
@@ -123,17 +123,17 @@ class Doubles:
         return self.f.let(f"select {self.mask} {mask}, {kind} {self._integer(a)}, {kind} {self._integer(b)}")
 
     def with_sign(self, size: str, bits: str) -> str:
-        """``size``, which is not negative, with a sign bit."""
+        """Return ``size``, which is not negative, with the sign bit of ``bits``."""
         return self.real(self.on_bits("or", self.bits(size), self.on_bits("and", bits, SIGN)))
 
     def power_of_two(self, exponent: str) -> str:
-        """2 to the power of an integer."""
+        """Return 2 to the power of an integer."""
         biased = self.on_bits("add", self.bits(self.add(exponent, SHIFT)), BIAS)
         return self.real(self.on_bits("shl", biased, MANTISSA))
 
 
 def emit_function(f: Function, op: Op, args: Sequence[str]) -> str:
-    """A call of EXP, LOG, TANH or ATAN2."""
+    """Call EXP, LOG, TANH or ATAN2."""
     m, name = f.module, f"@vector_{op.name.lower()}"
     if m.once(name):
         names = ("%y", "%x")[-len(args) :]
@@ -149,8 +149,11 @@ def emit_function(f: Function, op: Op, args: Sequence[str]) -> str:
 
 
 def emit_choice(f: Function, larger: bool, a: str, b: str) -> str:
-    """The smaller or the larger of two; NaN where one is NaN, and -0 is less than 0. Compared as integers: of NaN the
-    processor's own instructions tell that it is invalid, on AMD64 they pass it over, and zeros are equal to them."""
+    """Return the minimum or maximum of two numbers; NaN if one is NaN, and -0 is less than 0.
+
+    They are compared as integers: the processor's own instructions raise "invalid" for NaN, on AMD64 ignore NaN, and
+    consider zeros equal.
+    """
     m = f.module
 
     def ordered(x: str) -> str:
@@ -162,7 +165,7 @@ def emit_choice(f: Function, larger: bool, a: str, b: str) -> str:
     mask = f"<{m.lanes} x i1>"
     first = f.let(f"icmp {'sgt' if larger else 'slt'} {m.integers} {ordered(a)}, {ordered(b)}")
     chosen = f.let(f"select {mask} {first}, {m.vector} {a}, {m.vector} {b}")
-    for x in (a, b):  # one after the other: both at once AArch64 would ask by comparisons that tell it, too
+    for x in (a, b):  # one after the other: for both at once AArch64 would use comparisons that raise "invalid"
         unordered = f.let(f"fcmp uno {m.vector} {x}, {x}")
         chosen = f.let(f"select {mask} {unordered}, {m.vector} {x}, {m.vector} {chosen}")
     return chosen
@@ -173,7 +176,7 @@ def _bits_of(number: float) -> int:
 
 
 def _power(v: Doubles, x: str) -> tuple[str, str]:
-    """k and p with exp x = 2**k p, p near one."""
+    """Return k and p with exp x = 2**k p and p near one."""
     k = v.sub(v.fma(x, 1 / log(2), SHIFT), SHIFT)
     r = v.fma(k, -LN2[1], v.fma(k, -LN2[0], x))
     return k, v.add(1.0, v.fma(v.mul(r, r), v.polynomial(EXP, r), r))
@@ -183,29 +186,29 @@ def _exp(v: Doubles, x: str) -> str:
     bits = v.bits(x)
     size = v.on_bits("and", bits, ~SIGN)
     no_number = v.compare("sge", size, _bits_of(inf))
-    limit = v.on_bits("or", v.on_bits("and", bits, SIGN), _bits_of(750.0))  # beyond is overflow, or zero
+    limit = v.on_bits("or", v.on_bits("and", bits, SIGN), _bits_of(750.0))  # beyond it the result is infinity or zero
     limited = v.select_bits(v.compare("sgt", size, _bits_of(750.0)), limit, bits)
     k, p = _power(v, v.select(no_number, 0.0, v.real(limited)))
-    half = v.sub(v.fma(k, 0.5, SHIFT), SHIFT)  # in two steps: 2**k alone may be out of range where the result is not
+    half = v.sub(v.fma(k, 0.5, SHIFT), SHIFT)  # in two steps: 2**k may be out of range even if the result is not
     result = v.mul(v.mul(p, v.power_of_two(half)), v.power_of_two(v.sub(k, half)))
     itself = v.select(v.compare("eq", bits, _bits_of(-inf)), 0.0, x)
     return v.select(no_number, itself, result)
 
 
 def _log(v: Doubles, x: str) -> str:
-    given = v.bits(x)
-    tiny = v.compare("ult", given, 1 << MANTISSA)  # subnormal
+    x_bits = v.bits(x)
+    tiny = v.compare("ult", x_bits, 1 << MANTISSA)  # subnormal
     bits = v.bits(v.mul(x, v.select(tiny, 2.0**54, 1.0)))
-    # x = 2**e m with m from the root of 1/2 to that of 2; e in the last bits of a number
+    # x = 2**e m with m from sqrt(1/2) to sqrt(2); e is in the last bits of a number
     from_root = v.on_bits("sub", bits, _bits_of(0.5**0.5) - (BIAS << MANTISSA))
     biased = v.on_bits("or", v.on_bits("lshr", from_root, MANTISSA), _bits_of(2.0**52))
     e = v.sub(v.real(biased), v.select(tiny, 2.0**52 + BIAS + 54, 2.0**52 + BIAS))
     rest = v.on_bits("and", from_root, (1 << MANTISSA) - 1)
     f = v.sub(v.real(v.on_bits("add", rest, _bits_of(0.5**0.5))), 1.0)
 
-    zero = v.compare("eq", v.on_bits("shl", given, 1), 0)
-    itself = v.join("or", v.is_nan(x), v.compare("eq", given, _bits_of(inf)))
-    negative = v.join("and", v.is_number(x), v.compare("slt", given, 0))
+    zero = v.compare("eq", v.on_bits("shl", x_bits, 1), 0)
+    itself = v.join("or", v.is_nan(x), v.compare("eq", x_bits, _bits_of(inf)))
+    negative = v.join("and", v.is_number(x), v.compare("slt", x_bits, 0))
     outside = v.join("or", zero, negative)
     # -1 / 0 and 0 / 0 raise the flags
     above = v.select(outside, v.select(zero, -1.0, 0.0), f)
@@ -222,7 +225,7 @@ def _log(v: Doubles, x: str) -> str:
 def _tanh(v: Doubles, x: str) -> str:
     bits = v.bits(x)
     size = v.on_bits("and", bits, ~SIGN)
-    limited = v.select_bits(v.compare("sgt", size, _bits_of(20.0)), _bits_of(20.0), size)  # beyond it is 1
+    limited = v.select_bits(v.compare("sgt", size, _bits_of(20.0)), _bits_of(20.0), size)  # tanh is 1 beyond
     small = v.compare("slt", limited, _bits_of(0.625))
     a = v.real(limited)
     k, p = _power(v, v.add(a, a))
@@ -239,17 +242,17 @@ def _atan2(v: Doubles, y: str, x: str) -> str:
     size_y, size_x = (v.on_bits("and", bits, ~SIGN) for bits in (bits_y, bits_x))
     infinite = v.join("and", *(v.compare("eq", size, _bits_of(inf)) for size in (size_y, size_x)))
     no_number = v.join("or", *(v.compare("sgt", size, _bits_of(inf)) for size in (size_y, size_x)))
-    equal = v.join("or", infinite, no_number)  # taken as such
+    equal = v.join("or", infinite, no_number)  # both arguments are replaced by 1
     size_y, size_x = (v.select_bits(equal, _bits_of(1.0), size) for size in (size_y, size_x))
     steep = v.compare("sgt", size_y, size_x)
     near, far = v.select_bits(steep, size_x, size_y), v.select_bits(steep, size_y, size_x)
     scale = v.select(v.compare("sgt", far, _bits_of(HUGE)), 2.0**-60, 1.0)
     a, b = v.mul(v.real(near), scale), v.mul(v.real(far), scale)
-    # t from -1/3 to 1/2, whose angle is added to pi/4 or to zero; a - b is exact
+    # t is from -1/3 to 1/2; its angle is added to pi/4 or to zero; a - b is exact
     wide = v.above(a, v.mul(b, 0.5))
     below = v.select(wide, v.add(a, b), v.select(v.compare("eq", far, 0), 1.0, b))
     t = v.div(v.select(wide, v.sub(a, b), a), below)
-    # it is that from a multiple of pi/4, one way or the other
+    # the angle is counted from a multiple of pi/4, in one direction or the other
     left = v.compare("slt", bits_x, 0)
     sign = v.select_bits(v.join("xor", steep, left), SIGN, 0)
     t, quarters = (v.real(v.on_bits("xor", v.bits(each), sign)) for each in (t, v.select(wide, 1.0, 0.0)))
@@ -258,7 +261,7 @@ def _atan2(v: Doubles, y: str, x: str) -> str:
     square = v.mul(t, t)
     rest = v.fma(v.mul(t, square), v.polynomial(ATAN, square), v.mul(quarters, QUARTER[1]))
     total = v.add(start, t)
-    lost = v.add(v.sub(start, total), t)  # what its rounding took away; t is the smaller one, or start is zero
+    lost = v.add(v.sub(start, total), t)  # rounding error of the total; t is smaller than start, or start is zero
     result = v.add(total, v.add(lost, rest))
     itself = v.select(v.is_nan(y), y, x)
     return v.select(no_number, itself, v.with_sign(result, bits_y))

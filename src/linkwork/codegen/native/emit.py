@@ -1,4 +1,4 @@
-"""Writing LLVM IR as text: fresh names, vector types, a table of constants."""
+"""Writing of LLVM IR as text: unique names, vector types, a table of constants."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LINE = 64  # bytes of a cache line
 
 @dataclass
 class Module:
-    """IR text in the making, for one target and one dtype."""
+    """IR text under construction, for one target and one dtype."""
 
     target: Target
     dtype: str
     functions: list[str] = field(default_factory=list)
-    table: dict[str, int] = field(default_factory=dict)  # literal -> its place in @table
+    table: dict[str, int] = field(default_factory=dict)  # literal -> index in @table
     declared: set[str] = field(default_factory=set)
-    words: dict[tuple[int, ...], str] = field(default_factory=dict)  # constant arrays -> their names
+    words: dict[tuple[int, ...], str] = field(default_factory=dict)  # constant array -> its name
 
     def __post_init__(self):
         self.item = ITEM_SIZE[self.dtype]
@@ -34,13 +34,13 @@ class Module:
         self.row = self.lanes * self.item  # bytes of one vector
 
     def once(self, name: str) -> bool:
-        """Is this the first time ``name`` is asked for, so that it must be declared?"""
+        """Return whether ``name`` is used for the first time, so that it must be declared."""
         first = name not in self.declared
         self.declared.add(name)
         return first
 
     def constant_words(self, words: Sequence[int]) -> str:
-        """The name of a constant array of integers of 64 bits; equal ones are one."""
+        """Return the name of a constant array of 64-bit integers; equal arrays share one."""
         name = self.words.get(tuple(words))
         if name is None:
             self.words[tuple(words)] = name = f"@words{len(self.words)}"
@@ -49,18 +49,21 @@ class Module:
         return name
 
     def literal(self, number: float) -> str:
-        """``number`` rounded to the dtype, spelt exactly; LLVM writes float32 with the bits of a double too."""
+        """Return ``number``, rounded to the dtype, as an exact literal; LLVM writes a float32 with a double's bits."""
         return double_literal(float32(number) if self.item == 4 else number)
 
     def bits(self, number: float) -> int:
-        """Of a number as the dtype has it, read as an integer."""
+        """Return the bits of a number of the dtype as an integer."""
         kinds = ("<d", "<q") if self.item == 8 else ("<f", "<i")
         return struct.unpack(kinds[1], struct.pack(kinds[0], number))[0]
 
     @property
     def entry(self) -> str:
-        """The type of an entry of @table: a number where instructions repeat it in all lanes as they read it, else a
-        whole vector, which folds into the arithmetic like a row of a block. A literal would take a register."""
+        """Type of an entry of @table.
+
+        It is a number if instructions can broadcast it while they read it, else a whole vector, which becomes a memory
+        operand like a row of a block. A literal would take a register.
+        """
         return self.real if self.target.choices.broadcast else self.vector
 
     def text(self) -> str:
@@ -76,7 +79,7 @@ def double_literal(number: float) -> str:
 
 
 def float32(number: float) -> float:
-    """The nearest float32, overflow giving infinity."""
+    """Return the nearest float32; infinity on overflow."""
     try:
         return struct.unpack("<f", struct.pack("<f", number))[0]
     except OverflowError:
@@ -88,7 +91,7 @@ class Function:
 
     def __init__(self, module: Module, head: str, volatile: bool = False):
         self.module, self.count = module, 0
-        self.volatile = "volatile " if volatile else ""  # what is so is neither joined with other accesses nor moved
+        self.volatile = "volatile " if volatile else ""  # LLVM neither merges nor moves volatile accesses
         self.lines = [head + " {"]
 
     def __enter__(self) -> Function:
@@ -101,7 +104,7 @@ class Function:
         self.lines.append("  " + text)
 
     def let(self, text: str) -> str:
-        """Name the value of ``text``."""
+        """Add an instruction, and return the name of its value."""
         self.count += 1
         self.lines.append(f"  %t{self.count} = {text}")
         return f"%t{self.count}"
@@ -109,20 +112,33 @@ class Function:
     def label(self, name: str):
         self.lines.append(f"{name}:")
 
+    def start(self, name: str):
+        """Continue at a new label."""
+        self.do(f"br label %{name}")
+        self.label(name)
+
+    def when(self, condition: str, name: str, otherwise: str):
+        """Continue at a new label if a condition holds, else jump to another."""
+        self.do(f"br i1 {condition}, label %{name}, label %{otherwise}")
+        self.label(name)
+
+    def unless(self, condition: str, name: str, otherwise: str):
+        """Continue at a new label if a condition does not hold, else jump to another."""
+        self.do(f"br i1 {condition}, label %{otherwise}, label %{name}")
+        self.label(name)
+
     @contextmanager
     def counted(self, name: str, count: str | int, step: int = 1) -> Iterator[str]:
-        """``for name in range(0, count, step)``, with labels that begin with ``name`` and a number."""
+        """Write ``for name in range(0, count, step)``, with labels that begin with ``name`` and a number."""
         self.count += 1
         name = f"{name}{self.count}"
         for line in (f"br label %{name}.enter", f"br label %{name}.head"):
             self.do(line)
             self.label(line.split("%")[1])
         self.do(f"%{name} = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.next]")
-        self.do(f"br i1 {self.let(f'icmp slt i64 %{name}, {count}')}, label %{name}.body, label %{name}.end")
-        self.label(f"{name}.body")
+        self.when(self.let(f"icmp slt i64 %{name}, {count}"), f"{name}.body", f"{name}.end")
         yield f"%{name}"
-        self.do(f"br label %{name}.next")
-        self.label(f"{name}.next")
+        self.start(f"{name}.next")
         self.do(f"%{name}.after = add i64 %{name}, {step}")
         self.do(f"br label %{name}.head")
         self.label(f"{name}.end")
@@ -130,11 +146,19 @@ class Function:
     # Memory
 
     def at(self, base: str, offset: str | int) -> str:
-        """``base`` moved by ``offset`` bytes."""
+        """Return the address ``base`` plus ``offset`` bytes."""
         return self.let(f"getelementptr i8, ptr {base}, i64 {offset}")
 
+    def load(self, kind: str, base: str, offset: int) -> str:
+        """Load a scalar ``offset`` bytes after ``base``."""
+        return self.let(f"load {kind}, ptr {self.at(base, offset)}")
+
+    def word(self, base: str, number: int, kind: str = "i64") -> str:
+        """Load word ``number`` of 8 bytes after ``base``."""
+        return self.load(kind, base, 8 * number)
+
     def load_row(self, base: str, row: int) -> str:
-        """Vector number ``row`` of the block at ``base``."""
+        """Load vector number ``row`` of the block at ``base``."""
         m = self.module
         return self.let(f"load {self.volatile}{m.vector}, ptr {self.at(base, row * m.row)}, align {m.row}")
 
@@ -143,7 +167,7 @@ class Function:
         self.do(f"store {self.volatile}{m.vector} {value}, ptr {self.at(base, row * m.row)}, align {m.row}")
 
     def constant(self, number: float) -> str:
-        """A vector of equal numbers, loaded from the table."""
+        """Load a vector of equal numbers from the table."""
         m = self.module
         place = m.table.setdefault(m.literal(number), len(m.table))
         entry = m.item if m.entry == m.real else m.row
@@ -153,7 +177,7 @@ class Function:
         return value if m.entry == m.vector else self.splat(value)
 
     def splat(self, scalar: str) -> str:
-        """A scalar in all lanes."""
+        """Return a scalar in all lanes."""
         m = self.module
         one = self.let(f"insertelement {m.vector} poison, {m.real} {scalar}, i32 0")
         return self.shuffle(one, "poison", [0] * m.lanes)
@@ -161,26 +185,26 @@ class Function:
     # Arithmetic on vectors
 
     def shuffle(self, a: str, b: str, mask: Sequence[int], lanes: int = 0) -> str:
-        """Elements ``mask`` of ``a`` followed by ``b``, vectors of ``lanes`` lanes (the module's if not said)."""
+        """Return elements ``mask`` of ``a`` followed by ``b``, vectors of ``lanes`` lanes (default: the module's)."""
         kind = f"<{lanes or self.module.lanes} x {self.module.real}>"
         places = ", ".join(f"i32 {k}" for k in mask)
         return self.let(f"shufflevector {kind} {a}, {kind} {b}, <{len(mask)} x i32> <{places}>")
 
     def riffle(self, a: str, b: str, upper: bool) -> str:
-        """In every 16 bytes the scalars of the lower (upper) halves of ``a`` and ``b`` by turns."""
+        """Interleave, in every 16 bytes, the scalars of the lower (upper) halves of ``a`` and ``b``."""
         m = self.module
         half = m.chunk // 2
         starts = range(half if upper else 0, m.lanes, m.chunk)
         return self.shuffle(a, b, [s + k + other for s in starts for k in range(half) for other in (0, m.lanes)])
 
     def units(self, a: str, b: str, chosen: Sequence[tuple[int, int]]) -> str:
-        """16 bytes each: (0, k) is number k of ``a``, (1, k) of ``b``."""
+        """Return the chosen units of 16 bytes: (0, k) is unit k of ``a``, (1, k) of ``b``."""
         m = self.module
         starts = [which * m.lanes + k * m.chunk for which, k in chosen]
         return self.shuffle(a, b, [s + k for s in starts for k in range(m.chunk)])
 
     def join(self, parts: Sequence[str], lanes: int) -> str:
-        """One vector from a power of two of vectors of ``lanes`` lanes, joined in pairs."""
+        """Concatenate vectors of ``lanes`` lanes, in pairs; their number is a power of two."""
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts, lanes = [self.shuffle(a, b, range(2 * lanes), lanes) for a, b in pairs], 2 * lanes
@@ -198,19 +222,19 @@ class Function:
         return self.let(f"call {m.vector} @llvm.{name}.{suffix}({', '.join(f'{m.vector} {a}' for a in args)})")
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """a b + c, rounded once where the processor can."""
+        """Return a b + c, rounded once if the processor has fused operations."""
         if self.module.target.fused:
             return self.intrinsic("fma", a, b, c)
         return self.binary("fadd", self.binary("fmul", a, b), c)
 
     def fms(self, a: str, b: str, c: str) -> str:
-        """a b - c."""
+        """Return a b - c."""
         if self.module.target.fused:
             return self.intrinsic("fma", a, b, self.negative(c))
         return self.binary("fsub", self.binary("fmul", a, b), c)
 
     def fnma(self, a: str, b: str, c: str) -> str:
-        """c - a b."""
+        """Return c - a b."""
         if self.module.target.fused:
             return self.intrinsic("fma", self.negative(a), b, c)
         return self.binary("fsub", c, self.binary("fmul", a, b))

@@ -1,12 +1,12 @@
-"""Program -> IR that computes one block: as many states as a vector has lanes.
+"""IR of a program for one block: as many states as a vector has lanes.
 
-Scalar number k of the inputs is vector number k of the input block. Sines, cosines, exponentials and their like have
-functions of their own, before what needs them: a call among other instructions would force everything out of the
-registers. The rest is cut into functions of bounded length, because LLVM's time grows faster than a very long function;
-values needed after a cut go through a scratch block.
+Scalar number k of the inputs is vector number k of the input block. Sines, cosines, exponentials and the like are in
+functions of their own, before the code that needs them: a call among other instructions would force all values out of
+the registers. The rest is split into functions of bounded length, because LLVM's time grows faster than the length of a
+function. Values that are needed after a split are stored in a scratch block.
 
-Results go to the output block. Where they are few, result k is its vector number k, and all are there in the end. Where
-they are many, each of its rows is used again as soon as the tile it belongs to has been unpacked.
+Results are stored in the output block. If they are few, result k is its vector number k. If they are many, each row is
+reused as soon as its tile has been unpacked.
 """
 
 from __future__ import annotations
@@ -21,31 +21,34 @@ from .layout import Tile, columns, tile_width
 from .registers import Drop, Load, Run, Spill, Step, plan
 from .sincos import emit_sincos
 
-OF_PAIRS = 700  # instructions in a function where two blocks go through it by turns: its code is to stay at hand
-FEW = 128  # results that the output block holds all at once
+OF_PAIRS = 700  # instructions in a function that two blocks run in turn: its code must stay in the cache
+FEW = 128  # results up to which the output block holds all at once
 
 SINCOS = -1  # pseudo operation: sine and cosine of its arguments, all at once
-STORE = -2  # pseudo operation: put its argument into rows of the output block
+STORE = -2  # pseudo operation: store its argument in rows of the output block
 BLOCKS = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Emitted functions, to be called in order with the three blocks."""
+    """Emitted functions, which are called in order with the three blocks."""
 
     functions: tuple[str, ...]
-    finished: tuple[dict[int, list[Tile]], ...]  # tiles of outputs to be unpacked after each, before the next
-    blocks: dict[str, int]  # what the functions take, and how many bytes
-    together: int = 1  # blocks that are best worked side by side, function by function
+    finished: tuple[dict[int, list[Tile]], ...]  # tiles of outputs to be unpacked after each function
+    blocks: dict[str, int]  # arguments of the functions, and their sizes in bytes
+    together: int = 1  # number of blocks that should run side by side, function by function
 
 
 def emit_kernel(
     module: Module, program: Program, segment: int = 0, name: str = "kernel", whole: bool = False
 ) -> Kernel:
-    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block. ``segment``: instructions in each, if
-    not as the target chooses; ``whole``: with all results in the block at once, however many."""
+    """Add the functions ``@{name}0``, ``@{name}1``, ... that compute one block.
+
+    ``segment`` is the number of instructions in each; 0 is the target's default. With ``whole`` all results are in the
+    block at the end, however many they are.
+    """
     choices = module.target.choices
-    pairs = not whole and len(program.instructions) >= choices.pairs  # who wants it whole works one block at a time
+    pairs = not whole and len(program.instructions) >= choices.pairs  # callers with ``whole`` run one block at a time
     length = segment or choices.segment
     segments = list(_segments(program, min(length, OF_PAIRS) if pairs else length))
     whole = whole or len(program.results) <= FEW
@@ -55,7 +58,7 @@ def emit_kernel(
     names = tuple(f"{name}{k}" for k in range(len(segments)))
     for function, steps in zip(names, segments, strict=True):
         apart = any(step.op == SINCOS or step.op in FUNCTIONS for step in steps)
-        # Without "stackrealign" what LLVM spills lies at multiples of 16 bytes, across lines of the cache.
+        # Without "stackrealign" LLVM's spills are aligned to 16 bytes only, and cross cache lines.
         head = f'define internal void @{function}({BLOCKS}) noinline nounwind "stackrealign"'
         with Function(module, head, volatile=not apart) as f:
             body = Body(f, program, kept, kept_rows)
@@ -74,24 +77,28 @@ def emit_kernel(
 
 
 def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
-    """The steps of each function, results stored as soon as they are there."""
-    wanted: dict[int, list[int]] = {}  # argument -> its sines and cosines
+    """Yield the steps of each function; results are stored as soon as they are computed."""
+    sines: dict[int, list[int]] = {}  # argument -> its sines and cosines
     for number, (op, *args) in program.numbered():
         if op in (Op.SIN, Op.COS):
-            wanted.setdefault(args[0], []).append(number)
+            sines.setdefault(args[0], []).append(number)
     others = {n: Step(op, tuple(args), (n,)) for n, (op, *args) in program.numbered() if op in FUNCTIONS}
     results, done = set(program.results), set(range(program.first_instruction))
 
     def functions(angles: Sequence[int], more: Sequence[int], before: Sequence[Step] = ()) -> list[Step]:
-        made = tuple(value for a in angles for value in wanted.pop(a))
-        steps = [*before, *([Step(SINCOS, tuple(angles), made)] if angles else ()), *(others.pop(n) for n in more)]
+        results_of_sines = tuple(value for a in angles for value in sines.pop(a))
+        steps = [
+            *before,
+            *([Step(SINCOS, tuple(angles), results_of_sines)] if angles else ()),
+            *(others.pop(n) for n in more),
+        ]
         values = [value for step in steps for value in step.makes]
         done.update(values)
         part.extend(Step(STORE, (value,)) for value in values if value in results)
         return steps
 
     part: list[Step] = []
-    early, before = _without_sines(program, wanted)
+    early, before = _without_sines(program, sines)
     if early:
         yield functions(early, (), before)
     for number, (op, *args) in program.numbered():
@@ -102,7 +109,7 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
                 yield part
                 part = []
             ready = [n for n, step in others.items() if n not in done and done.issuperset(step.args)]
-            yield functions([a for a in wanted if a in done], ready)
+            yield functions([a for a in sines if a in done], ready)
             continue
         part.append(Step(op, tuple(args), (number,)))
         done.add(number)
@@ -111,11 +118,11 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
         if len(part) >= limit:
             yield part
             part = []
-    yield part  # empty perhaps, but results that no step makes may be stored there
+    yield part  # it may be empty, but results that are inputs or constants are stored there
 
 
-def _without_sines(program: Program, wanted: dict[int, list[int]]) -> tuple[list[int], list[Step]]:
-    """Arguments of sines and cosines that need none themselves, and the steps that make them."""
+def _without_sines(program: Program, sines: dict[int, list[int]]) -> tuple[list[int], list[Step]]:
+    """Return the arguments of sines and cosines that depend on no sine or cosine, and the steps that compute them."""
     after: set[int] = set()
     code: dict[int, Step] = {}
     for number, (op, *args) in program.numbered():
@@ -123,7 +130,7 @@ def _without_sines(program: Program, wanted: dict[int, list[int]]) -> tuple[list
             after.add(number)
         else:
             code[number] = Step(op, tuple(args), (number,))
-    early = [a for a in wanted if a not in after]
+    early = [a for a in sines if a not in after]
     needed, todo = set(), [a for a in early if a in code]
     while todo:
         a = todo.pop()
@@ -134,9 +141,9 @@ def _without_sines(program: Program, wanted: dict[int, list[int]]) -> tuple[list
 
 
 def _scratch(segments: list[list[Step]]) -> tuple[dict[int, int], int]:
-    """Rows of the scratch block for values used after the segment that makes them; rows are used again."""
-    made = {value: k for k, part in enumerate(segments) for step in part for value in step.makes}
-    last = {a: k for k, part in enumerate(segments) for step in part for a in step.args if a in made}
+    """Return rows of the scratch block for values used in later segments, and their number; rows are reused."""
+    segment_of = {value: k for k, part in enumerate(segments) for step in part for value in step.makes}
+    last = {a: k for k, part in enumerate(segments) for step in part for a in step.args if a in segment_of}
     rows: dict[int, int] = {}
     free: list[int] = []
     ends: dict[int, list[int]] = {}  # segment -> rows free after it
@@ -159,21 +166,21 @@ Placed = tuple[list[list[Step]], list[dict[int, list[Tile]]], int]  # segments, 
 
 
 def _at_once(module: Module, program: Program, segments: list[list[Step]]) -> Placed:
-    """Result k in row k."""
+    """Store result k in row k."""
     rows: dict[int, list[int]] = {}
     for row, value in enumerate(program.results):
         rows.setdefault(value, []).append(row)
     finished: list[dict[int, list[Tile]]] = [{} for _ in segments]
     for port, start, size in _ports(program):
         finished[-1][port] = [Tile(column, start + column) for column in columns(module, size)]
-    given = [Step(STORE, (value,)) for value in rows if value < program.first_instruction]
-    segments = [*segments[:-1], [*given, *segments[-1]]]
+    copies = [Step(STORE, (value,)) for value in rows if value < program.first_instruction]
+    segments = [*segments[:-1], [*copies, *segments[-1]]]
     stores = [[replace(s, rows=tuple(rows[s.args[0]])) if s.op == STORE else s for s in part] for part in segments]
     return stores, finished, len(program.results)
 
 
 def _tile_by_tile(module: Module, program: Program, segments: list[list[Step]]) -> Placed:
-    """Tiles of the same values, such as zeros, share their rows; others take them when their tile is done."""
+    """Reuse the rows of a tile after it is unpacked; tiles of equal values, such as zeros, share rows."""
     stored = {step.args[0]: k for k, part in enumerate(segments) for step in part if step.op == STORE}
     tiles: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # values -> (port, column)
     for port, start, size in _ports(program):
@@ -190,7 +197,7 @@ def _tile_by_tile(module: Module, program: Program, segments: list[list[Step]]) 
     free: dict[int, list[int]] = {}  # width -> first rows
     first_row: dict[tuple[int, ...], int] = {}
     rows: dict[int, list[int]] = {}  # of values that steps make
-    given: list[list[Step]] = [[] for _ in segments]
+    copies: list[list[Step]] = [[] for _ in segments]
     finished: list[dict[int, list[Tile]]] = [{} for _ in segments]
     count = 0
     for k in range(len(segments)):
@@ -203,19 +210,19 @@ def _tile_by_tile(module: Module, program: Program, segments: list[list[Step]]) 
                 rows.setdefault(value, []).append(row)
         for values in end[k]:
             row = first_row[values]
-            given[k] += [Step(STORE, (v,), rows=(r,)) for r, v in enumerate(values, row) if v not in stored]
+            copies[k] += [Step(STORE, (v,), rows=(r,)) for r, v in enumerate(values, row) if v not in stored]
             for port, column in tiles[values]:
                 finished[k].setdefault(port, []).append(Tile(column, row))
             free.setdefault(len(values), []).append(row)
     placed = [
         [replace(step, rows=tuple(rows[step.args[0]])) if step.op == STORE else step for step in part] + more
-        for part, more in zip(segments, given, strict=True)
+        for part, more in zip(segments, copies, strict=True)
     ]
     return placed, finished, count
 
 
 def _ports(program: Program) -> Iterator[tuple[int, int, int]]:
-    """Number, first result and size of every output that holds something."""
+    """Yield number, first result and size of every output that is not empty."""
     start = 0
     for number, port in enumerate(program.outputs):
         if port.size:
@@ -227,16 +234,16 @@ def _ports(program: Program) -> Iterator[tuple[int, int, int]]:
 
 
 class Body:
-    """One function of the kernel: where its values are and the code so far."""
+    """One function of the kernel: its code, and the places of its values."""
 
     def __init__(self, f: Function, program: Program, kept: dict[int, int], kept_rows: int):
         self.f, self.program, self.kept = f, program, kept
         self.first_slot = self.scratch_rows = kept_rows
         self.names: dict[int, str] = {}  # of values in registers
-        self.slots: dict[int, int] = {}  # rows of values that had to leave them
+        self.slots: dict[int, int] = {}  # rows of spilled values
 
     def load(self, value: int) -> str:
-        """From where it lies in memory."""
+        """Load a value from memory."""
         n = self.program.n_inputs
         if value < n:
             return self.f.load_row("%in", value)
@@ -320,7 +327,7 @@ def _operate(f: Function, op: Op, args: list[str]) -> str:
         case Op.FNMA:
             return f.fnma(*args)
         case Op.SIGN:
-            # x + 0 is what is left for zeros of either sign and NaN; neither comparison flags a NaN as invalid.
+            # x + 0 is the result for zeros of either sign and NaN; neither comparison raises "invalid" for NaN.
             (x,), vector, mask = args, f.module.vector, f"<{f.module.lanes} x i1>"
             zero, nan = f.let(f"fcmp oeq {vector} {x}, zeroinitializer"), f.let(f"fcmp uno {vector} {x}, {x}")
             one, rest = f.intrinsic("copysign", f.constant(1.0), x), f.binary("fadd", x, "zeroinitializer")

@@ -1,11 +1,11 @@
-"""Packing and unpacking: arrays as NumPy hands them over <-> blocks, where one vector holds one scalar of all lanes.
+"""Packing and unpacking between NumPy's arrays and blocks, in which a vector holds one scalar of all lanes.
 
-NumPy gives, for every argument, a pointer, the step from state to state and the strides within one state. There are
-three ways: states whose scalars lie side by side are transposed in registers, tile by tile; scalars whose states lie
-side by side ("batch last") are copied as vectors; anything else goes element by element.
+NumPy passes, for every argument, a pointer, the step from state to state and the strides within one state. There are
+three ways to copy. States with contiguous scalars are transposed in registers, tile by tile. Scalars with contiguous
+states ("batch last") are copied as vectors. All others are copied element by element.
 
-A tile is some scalars, side by side in each state, of all lanes. The last tile of a state ends at its last scalar, so
-it may overlap the one before, and nothing is read or written past the end.
+A tile is a group of scalars, contiguous in each state, of all lanes. The last tile of a state ends at its last scalar.
+So it may overlap the tile before, and nothing is read or written past the end.
 """
 
 from __future__ import annotations
@@ -16,40 +16,43 @@ from dataclasses import dataclass
 
 from .emit import Function, Module
 
-TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to pack; the last is for inputs packed before the loop
+TILES, VECTORS, ELEMENTS, NOT_AGAIN = range(4)  # ways to copy; the last is for inputs packed before the loop
 
 
 @dataclass(frozen=True)
 class Tile:
-    """Scalars from number ``column`` on of a state, in the rows from ``row`` on of a block."""
+    """Scalars of a state from number ``column`` on, in the rows of a block from ``row`` on."""
 
     column: int
     row: int
 
 
 def tile_width(m: Module, size: int) -> int:
-    """Scalars in a tile: two times 16 bytes where a state and a register have so many, else 16 bytes, else one.
+    """Return the scalars in a tile: 32 bytes if a state and a register have as many, else 16 bytes, else one scalar.
 
-    Wider tiles take more shuffles for a scalar, narrower ones more loads."""
+    Wider tiles take more shuffles per scalar, narrower ones more loads.
+    """
     if size < m.chunk:
         return 1
     return 2 * m.chunk if size >= 2 * m.chunk and m.row > 16 else m.chunk
 
 
 def columns(m: Module, size: int) -> list[int]:
-    """The first scalars of the tiles of a state."""
+    """Return the first scalars of the tiles of a state."""
     width = tile_width(m, size)
     return [min(column, size - width) for column in range(0, size, width)]
 
 
-# Every way, for blocks of any number of states -----------------------------------------------------------------------
+# All ways, for blocks of any number of states ------------------------------------------------------------------------
 
 HEAD = "(ptr %base, i64 %step, i64 %last, ptr %offsets, i64 %way, ptr %block, ptr %table, i64 %count) noinline nounwind"
 
 
 def call_mover(f: Function, output: bool, size: int, arguments: str, far: int = 0):
-    """Call the function that packs or unpacks tiles of a port of ``size`` scalars in every way. ``far``: bytes from a
-    tile to the same one of the next block, if that is to be fetched meanwhile."""
+    """Call the function that packs or unpacks tiles of a port of ``size`` scalars in all ways.
+
+    ``far`` is the number of bytes from a tile to the same tile of the next block if that is to be prefetched, else 0.
+    """
     m, width = f.module, tile_width(f.module, size)
     name = f"{'unpack' if output else 'pack'}{width}{f'_{far}' if far else ''}"
     if m.once(name):
@@ -61,12 +64,12 @@ def call_mover(f: Function, output: bool, size: int, arguments: str, far: int = 
 
 
 def tile_table(m: Module, tiles: Sequence[Tile]) -> str:
-    """The argument ``%table``: pairs of a number of a scalar and a number of a row."""
+    """Return the argument ``%table``: pairs (number of a scalar, number of a row)."""
     return m.constant_words([word for tile in tiles for word in (tile.column, tile.row)])
 
 
 def flat_offsets(m: Module, size: int):
-    """Add ``@flat``, an argument ``%offsets``: of so many scalars side by side."""
+    """Add ``@flat``, an argument ``%offsets`` for ``size`` contiguous scalars."""
     offsets = ", ".join(f"i64 {k * m.item}" for k in range(size))
     m.functions.append(f"@flat = internal constant [{size} x i64] [{offsets}]")
 
@@ -119,15 +122,14 @@ def _emit_unpack(m: Module, name: str, width: int, far: int):
                 value = f.let(f"load {m.real}, ptr {f.at(block, lane * m.item)}, align {m.item}")
                 f.do(f"store {m.real} {value}, ptr {target}, align {m.item}")
                 more = f.let(f"icmp slt i64 {lane}, %last")
-                f.do(f"br i1 {more}, label %lane{lane + 1}, label %elements.next")
-                f.label(f"lane{lane + 1}")
+                f.when(more, f"lane{lane + 1}", "elements.next")
                 target = f.at(target, "%step")
         f.label("end")
         f.do("ret void")
 
 
 def fetch(f: Function, rows: Sequence[str], far: str):
-    """Have the second-level cache fetch what lies ``far`` beyond these places."""
+    """Prefetch the memory ``far`` bytes after these places into the second-level cache."""
     if f.module.once("fetch"):
         f.module.functions.append("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     for row in rows:
@@ -135,12 +137,12 @@ def fetch(f: Function, rows: Sequence[str], far: str):
 
 
 def _full(f: Function) -> str:
-    """Whether there is a state in every lane."""
+    """Compute whether there is a state in every lane."""
     return f.let(f"icmp eq i64 %last, {f.module.lanes - 1}")
 
 
 def _choose(f: Function, width: int, possible: str):
-    """Go the way asked for, if that is possible, or element by element."""
+    """Jump to the code of ``%way`` if that is possible, else to that of single elements."""
     way = f.let(f"select i1 {f.let(possible)}, i64 %way, i64 {ELEMENTS}")
     tiles = f"i64 {TILES}, label %tiles" if width > 1 else ""
     f.do(f"switch i64 {way}, label %elements [{tiles} i64 {VECTORS}, label %vectors]")
@@ -148,38 +150,38 @@ def _choose(f: Function, width: int, possible: str):
 
 @contextmanager
 def _each(f: Function, name: str, width: int, single: bool = False) -> Iterator[tuple[str, str]]:
-    """From label ``name`` on to label ``end``: the number of the first scalar and the place in the block of every tile,
-    or of every ``single`` scalar of the tiles."""
+    """Write a loop from label ``name`` to label ``end`` over tiles, or over the ``single`` scalars of tiles.
+
+    It yields the number of the first scalar and the place in the block.
+    """
     f.label(name)
     f.do(f"%{name}.all = mul i64 %count, {width if single else 1}")
-    f.do(f"br label %{name}.body")
-    f.label(f"{name}.body")
+    f.start(f"{name}.body")
     f.do(f"%{name}.k = phi i64 [0, %{name}], [%{name}.after, %{name}.next]")
     number, rest = (f.let(f"{op} i64 %{name}.k, {width if single else 1}") for op in ("udiv", "urem"))
     tile = f.at("%table", f.let(f"mul i64 {number}, 16"))
     column, row = (f.let(f"add i64 {f.let(f'load i64, ptr {f.at(tile, 8 * k)}')}, {rest}") for k in range(2))
     yield column, f.at("%block", f.let(f"mul i64 {row}, {f.module.row}"))
-    f.do(f"br label %{name}.next")
-    f.label(f"{name}.next")
+    f.start(f"{name}.next")
     f.do(f"%{name}.after = add i64 %{name}.k, 1")
     f.do(f"br i1 {f.let(f'icmp slt i64 %{name}.after, %{name}.all')}, label %{name}.body, label %end")
 
 
 def _offsets(f: Function, column: str, count: int) -> list[str]:
-    """Of scalars within a state, in bytes."""
+    """Load the offsets of scalars within a state, in bytes."""
     first = f.let(f"getelementptr i64, ptr %offsets, i64 {column}")
     return [f.let(f"load i64, ptr {f.at(first, 8 * k)}") for k in range(count)]
 
 
 # Tiles ---------------------------------------------------------------------------------------------------------------
 #
-# A register is so many units of 16 bytes, within which shuffles are cheap. One state's part of a tile is one or two of
-# them; as many as a register holds come side by side into it from memory, which takes no shuffle. They come in such an
-# order that first scalars change places within units only, and then whole units do.
+# A register consists of units of 16 bytes, within which shuffles are cheap. One state's part of a tile is one or two
+# units. Several such parts are loaded into one register without a shuffle, in such an order that the transposition
+# first exchanges scalars within units, and then whole units.
 
 
 def load_tile(f: Function, width: int, rows: Sequence[str]) -> list[str]:
-    """The vectors of a tile's scalars; ``rows`` points to it in every lane's state."""
+    """Load a tile and return the vectors of its scalars; ``rows`` points to the tile in every lane's state."""
     m = f.module
     piece = f"<{width} x {m.real}>"
     tile = []
@@ -195,7 +197,7 @@ def load_tile(f: Function, width: int, rows: Sequence[str]) -> list[str]:
 
 
 def store_tile(f: Function, values: Sequence[str], rows: Sequence[str]):
-    """Write the vectors of a tile's scalars to every lane's state."""
+    """Store the vectors of a tile's scalars in every lane's state."""
     m = f.module
     width, units = len(values), m.row // 16
     if width > m.chunk:
@@ -209,7 +211,7 @@ def store_tile(f: Function, values: Sequence[str], rows: Sequence[str]):
 
 
 def _registers(m: Module, width: int) -> Iterator[list[int]]:
-    """The states whose parts of a tile lie side by side in a register, for each register."""
+    """Yield, for each register, the states whose parts of a tile it holds."""
     together = m.lanes // width
     for group in range(width // m.chunk):
         for k in range(m.chunk):
@@ -217,8 +219,10 @@ def _registers(m: Module, width: int) -> Iterator[list[int]]:
 
 
 def _turn_units(f: Function, tile: Sequence[str]) -> list[str]:
-    """Transpose the scalars within units of every group of registers that has as many as a unit has scalars: riffle
-    the registers' units, and again, until all have changed places."""
+    """Transpose the scalars within units, for each group of as many registers as a unit has scalars.
+
+    Repeated interleaving of the registers' units has this effect.
+    """
     m = f.module
     turned = list(tile)
     for start in range(0, len(tile), m.chunk):

@@ -1,9 +1,9 @@
-"""How long machine code stays loaded: as long as something may run it.
+"""Lifetime of machine code: it stays loaded as long as something may run it.
 
-The garbage collector calls the finalisers of objects that go together in any order, and one of them may still call the
-code. So what uses code (ufuncs, builtins, time loops) refers to an *owner*, an array: the collector does not know
-arrays, and an owner goes with the last reference to it. Builtins read their definition as they go, even after Python
-has cleared all modules: what is owned then is never freed.
+The garbage collector finalises objects of a cycle in any order, and one of them may still call the code. So users of
+code (ufuncs, builtins, time loops) refer to an *owner*, an array. The collector does not track arrays, so an owner is
+freed with its last reference. Builtins read their definition when they are freed, even after Python has cleared all
+modules; what is owned at that time is never freed.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import numpy as np
 
 from .target import LOCK
 
-KEPT = 32  # of each kind that stay loaded though nobody has them: who asks again does not wait
+KEPT = 32  # of each kind that stay loaded without a user, so that the next request need not wait
 
 _numbers = count()
 _owned: dict[int, list[Any]] = {}
-_unused: list[Any] = []  # it goes when LLVM is asked for something: a finaliser must not wait for its lock
+_unused: list[Any] = []  # freed at the next use of LLVM, because a finaliser must not wait for LLVM's lock
 
 Value = TypeVar("Value")
 
 
 class Recent(Generic[Value]):
-    """What was made, by key: while somebody has it, and what was asked for last."""
+    """Cache by key of objects that are in use, and of those used last."""
 
     def __init__(self):
         self._all: WeakValueDictionary[Hashable, Value] = WeakValueDictionary()
@@ -48,8 +48,8 @@ class Recent(Generic[Value]):
             return value
 
 
-def own(things: list[Any]) -> np.ndarray:
-    """An owner: ``things`` are kept for as long as somebody refers to it."""
+def make_owner(things: list[Any]) -> np.ndarray:
+    """Return an owner, which keeps ``things`` for as long as somebody refers to it."""
     owner, number = np.zeros(()), next(_numbers)
     _owned[number] = things
     finalize(owner, _let_go, number).atexit = False
@@ -57,12 +57,12 @@ def own(things: list[Any]) -> np.ndarray:
 
 
 def for_good(thing: Any):
-    """Never free it, not even as Python ends."""
+    """Never free an object, not even when Python exits."""
     ctypes.pythonapi["Py_IncRef"](ctypes.py_object(thing))
 
 
 def free_unused():
-    """To be called by who has the lock."""
+    """Free unused objects; the caller must hold the lock."""
     _unused.clear()
 
 

@@ -1,9 +1,8 @@
-"""The loop NumPy calls: pack a block of states, run the kernel, unpack, next block.
+"""The loop that NumPy calls: pack a block of states, run the kernel, unpack, continue with the next block.
 
-Batches whose arrays have no gaps go through code made for that, where every place is a fixed distance away. The rest,
-and all other batches, go through functions for every layout; the last block repeats its last state in the lanes that
-are left over and writes back the states there are. So each state goes through the very same instructions wherever it
-stands.
+Batches of contiguous arrays go through special code with constant distances. Remaining states, and all other batches,
+go through functions for every layout. The last block repeats its last state in the unused lanes, and only real states
+are written back. So each state goes through the same instructions at every place in a batch.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from .layout import (
     tile_width,
 )
 
-INLINE = 16  # tiles of a port that are written out instead of a loop
+INLINE = 16  # tiles of a port up to which the code is unrolled
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A port with what NumPy said about it (IR names): pointer, step from state to state, offsets within a state."""
+    """A port with NumPy's arguments (names in the IR): pointer, step from state to state, offsets within a state."""
 
     port: Port
     label: str
@@ -51,8 +50,10 @@ class Argument:
 
 
 def emit_loop(module: Module, program: Program, kernel: Kernel):
-    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``. Ports of size zero are no arguments, and
-    ``%data`` is null or points to a word, as :func:`.emit_blocks` has it."""
+    """Add ``@loop``, with the signature of a NumPy inner loop, to ``module``.
+
+    Ports of size zero are not arguments. ``%data`` is null or points to a word for :func:`.emit_blocks`.
+    """
     m = module
     flat_offsets(m, max((port.size for port in (*program.inputs, *program.outputs)), default=0))
     m.functions.append("declare i64 @llvm.smin.i64(i64, i64)")
@@ -61,11 +62,11 @@ def emit_loop(module: Module, program: Program, kernel: Kernel):
 
 
 class _Writer:
-    """The function in the making."""
+    """Writer of the function."""
 
     def __init__(self, f: Function, program: Program, kernel: Kernel):
         self.f, self.m, self.kernel = f, f.module, kernel
-        self.many = len(program.results) > FEW  # then what is written does not stay in the first-level cache
+        self.many = len(program.results) > FEW  # then the results do not stay in the first-level cache
         sides = ((program.inputs, False), (program.outputs, True))
         self.ports = [(port, k, output) for ports, output in sides for k, port in enumerate(ports) if port.size]
 
@@ -74,9 +75,8 @@ class _Writer:
         blocks = {name: self.kernel.together * size for name, size in self.kernel.blocks.items()}
         blocks |= {f"offsets{k}": 8 * port.size for k, (port, *_) in enumerate(self.ports)}
         emit_blocks(f, blocks, "%data")
-        count = _word(f, "%dimensions", 0)
-        f.do(f"br i1 {f.let(f'icmp sgt i64 {count}, 0')}, label %some, label %end")
-        f.label("some")
+        count = f.word("%dimensions", 0)
+        f.when(f.let(f"icmp sgt i64 {count}, 0"), "some", "end")
         arguments = list(self._arguments())
         self.inputs, self.outputs = ([a for a in arguments if a.output == side] for side in (False, True))
         full = f.let(f"and i64 {count}, {-m.lanes * self.kernel.together}")
@@ -85,35 +85,30 @@ class _Writer:
             dense = f.let(f"icmp eq i64 {a.step}, {a.port.size * m.item}")
             flat = f.let(f"icmp eq ptr {a.offsets}, @flat")
             plain = f.let(f"and i1 {plain}, {f.let(f'and i1 {flat}, {dense}')}")
-        f.do("br label %choose")
-        f.label("choose")
-        f.do(f"br i1 {plain}, label %plain, label %rest")
-        f.label("plain")
+        f.start("choose")
+        f.when(plain, "plain", "rest")
         self._plain(full)
         f.label("rest")
         f.do(f"%first = phi i64 [0, %choose], [{full}, %plain.end]")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %first, {count}')}, label %block, label %end")
-        f.label("block")
+        f.when(f.let(f"icmp slt i64 %first, {count}"), "block", "end")
         f.do("%start = phi i64 [%first, %rest], [%next, %done]")
         states = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {count}, %start')}, i64 {m.lanes})")
         self._block("%start", f.let(f"sub i64 {states}, 1"))
-        f.do("br label %done")
-        f.label("done")
+        f.start("done")
         f.do(f"%next = add i64 %start, {m.lanes}")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %next, {count}')}, label %block, label %end")
-        f.label("end")
+        f.unless(f.let(f"icmp slt i64 %next, {count}"), "end", "block")
         emit_free(f, blocks)
         f.do("ret void")
 
-    # What NumPy says
+    # NumPy's arguments
 
     def _arguments(self) -> Iterator[Argument]:
-        """Pack the inputs that are the same for all states."""
+        """Yield the arguments, and pack the inputs that are the same for all states."""
         f, stride, row = self.f, len(self.ports), 0
         for k, (port, number, output) in enumerate(self.ports):
-            base = f.let(f"load ptr, ptr {f.at('%args', 8 * k)}")
-            step = _word(f, "%steps", k)
-            strides = [_word(f, "%steps", stride + d) for d in range(len(port.shape))]
+            base = f.word("%args", k, "ptr")
+            step = f.word("%steps", k)
+            strides = [f.word("%steps", stride + d) for d in range(len(port.shape))]
             stride += len(port.shape)
             label = f"argument{k}"
             plan = _plan(f, port, step, strides, f"%offsets{k}", label)
@@ -127,11 +122,10 @@ class _Writer:
         f.do(f"br i1 {same}, label %{label}, label %{label}.end")
         f.label(label)
         self._move(argument, argument.base, self.m.lanes - 1, _tiles(self.m, argument))
-        f.do(f"br label %{label}.end")
-        f.label(f"{label}.end")
+        f.start(f"{label}.end")
         return replace(argument, way=f.let(f"select i1 {same}, i64 {NOT_AGAIN}, i64 {argument.way}"))
 
-    # Any arrays, one block
+    # One block of any arrays
 
     def _block(self, start: str, last: str):
         f = self.f
@@ -140,8 +134,7 @@ class _Writer:
             f.do(f"br i1 {f.let(f'icmp eq i64 {a.way}, {NOT_AGAIN}')}, label %{label}.end, label %{label}")
             f.label(label)
             self._move(a, self._at(a, start), last, _tiles(self.m, a))
-            f.do(f"br label %{label}.end")
-            f.label(f"{label}.end")
+            f.start(f"{label}.end")
         for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
             f.do(f"call void @{function}(ptr %in, ptr %out, ptr %scratch)")
             for a in self.outputs:
@@ -157,20 +150,18 @@ class _Writer:
         table = tile_table(self.m, tiles)
         call_mover(self.f, a.output, a.port.size, f"{where}, ptr {block}, ptr {table}, i64 {len(tiles)}")
 
-    # Arrays without gaps, as many blocks together as the kernel says
+    # Contiguous arrays, as many blocks together as the kernel wants
 
     def _plain(self, full: str):
-        """From label ``plain`` to ``plain.end``, then to ``rest``.
+        """Write the code from label ``plain`` to ``plain.end``, which continues at ``rest``.
 
-        Blocks are packed before those ahead of them are unpacked: a load soon after a store to an address that differs
-        by a multiple of 4096 bytes waits for it.
+        The next blocks are packed before the current ones are unpacked, because a load waits for a recent store whose
+        address differs by a multiple of 4096 bytes.
         """
         f, together = self.f, range(self.kernel.together)
         self._pack("0")
-        f.do("br label %plain.enter")
-        f.label("plain.enter")
-        f.do("br label %plain.body")
-        f.label("plain.body")
+        f.start("plain.enter")
+        f.start("plain.body")
         f.do("%here = phi i64 [0, %plain.enter], [%ahead, %plain.next]")
         f.do(f"%ahead = add i64 %here, {len(together) * self.m.lanes}")
         for function, finished in zip(self.kernel.functions, self.kernel.finished, strict=True):
@@ -178,19 +169,15 @@ class _Writer:
                 places = ", ".join(f"ptr {self._place(name, number)}" for name in self.kernel.blocks)
                 f.do(f"call void @{function}({places})")
             if function == self.kernel.functions[-1]:
-                f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %more, label %packed")
-                f.label("more")
+                f.when(f.let(f"icmp slt i64 %ahead, {full}"), "more", "packed")
                 self._pack("%ahead")
-                f.do("br label %packed")
-                f.label("packed")
+                f.start("packed")
             for a in self.outputs:
                 if tiles := finished.get(a.number):
                     for number in together:
                         self._move_plain(a, "%here", number, tiles)
-        f.do("br label %plain.next")
-        f.label("plain.next")
-        f.do(f"br i1 {f.let(f'icmp slt i64 %ahead, {full}')}, label %plain.body, label %plain.end")
-        f.label("plain.end")
+        f.start("plain.next")
+        f.unless(f.let(f"icmp slt i64 %ahead, {full}"), "plain.end", "plain.body")
         f.do("br label %rest")
 
     def _pack(self, state: str):
@@ -199,11 +186,11 @@ class _Writer:
                 self._move_plain(a, state, number, _tiles(self.m, a))
 
     def _place(self, name: str, number: int) -> str:
-        """Of a block, of those worked together."""
+        """Return the place of block ``number`` of those that run together."""
         return self.f.at(f"%{name}", number * self.kernel.blocks[name]) if number else f"%{name}"
 
     def _move_plain(self, a: Argument, first: str, number: int, tiles: Sequence[Tile]):
-        """Pack or unpack tiles of block ``number`` of those from state ``first`` on; few of them on the spot."""
+        """Pack or unpack tiles of block ``number`` after state ``first``; a few tiles are unrolled."""
         f, m, size = self.f, self.m, a.port.size
         block = self._place("out" if a.output else "in", number)
         width, bytes_ = tile_width(m, size), size * m.item
@@ -227,26 +214,20 @@ class _Writer:
 
 
 def _tiles(m: Module, a: Argument) -> list[Tile]:
-    """Of an input."""
+    """Return the tiles of an input."""
     return [Tile(column, a.row + column) for column in columns(m, a.port.size)]
 
 
-def _word(f: Function, base: str, index: int) -> str:
-    return f.let(f"load i64, ptr {f.at(base, 8 * index)}")
-
-
 def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, label: str) -> tuple[str, str]:
-    """The byte offsets of the scalars of one state (a pointer) and the way to pack them."""
+    """Return a pointer to the byte offsets of the scalars of one state, and the way to pack them."""
     m = f.module
     contiguous = "true"
     for d, size in enumerate(port.shape):
         if size > 1:  # the stride of a dimension of size 1 means nothing
             fits = f.let(f"icmp eq i64 {strides[d]}, {prod(port.shape[d + 1 :]) * m.item}")
             contiguous = f.let(f"and i1 {contiguous}, {fits}")
-    f.do(f"br label %{label}.enter")
-    f.label(f"{label}.enter")
-    f.do(f"br i1 {contiguous}, label %{label}.end, label %{label}.fill")
-    f.label(f"{label}.fill")
+    f.start(f"{label}.enter")
+    f.unless(contiguous, f"{label}.fill", f"{label}.end")
     f.do(f"%{label}.k = phi i64 [0, %{label}.enter], [%{label}.next, %{label}.fill]")
     offset = "0"
     for d, size in enumerate(port.shape):
@@ -255,8 +236,7 @@ def _plan(f: Function, port: Port, step: str, strides: list[str], table: str, la
         offset = f.let(f"add i64 {offset}, {f.let(f'mul i64 {index}, {strides[d]}')}")
     f.do(f"store i64 {offset}, ptr {f.let(f'getelementptr i64, ptr {table}, i64 %{label}.k')}")
     f.do(f"%{label}.next = add i64 %{label}.k, 1")
-    f.do(f"br i1 {f.let(f'icmp ult i64 %{label}.next, {port.size}')}, label %{label}.fill, label %{label}.end")
-    f.label(f"{label}.end")
+    f.unless(f.let(f"icmp ult i64 %{label}.next, {port.size}"), f"{label}.end", f"{label}.fill")
     offsets = f.let(f"phi ptr [@flat, %{label}.enter], [{table}, %{label}.fill]")
     side_by_side = f.let(f"icmp eq i64 {step}, {m.item}")
     way = f.let(f"select i1 {side_by_side}, i64 {VECTORS}, i64 {ELEMENTS}")

@@ -1,4 +1,4 @@
-"""IR -> object code -> code that can be called."""
+"""Compilation of IR to object code, and loading of object code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .target import LOCK, Target
 
 
 def assemble(text: str, target: Target) -> bytes:
-    """IR -> object code, without optimisation passes: programs arrive folded, shared and in a good order."""
+    """Compile IR to object code, without LLVM's optimisation passes: programs are already optimised."""
     from llvmlite import binding
 
     with LOCK:
@@ -24,15 +24,15 @@ def assemble(text: str, target: Target) -> bytes:
 
 @once
 def emitter() -> str:
-    """A hash of the sources that shape object code, so that other code never comes out of the cache."""
-    package, own = __name__.split(".native.")[0], pkgutil.iter_modules([str(Path(__file__).parent)])
-    names = ("schemes", "timeloop", *sorted(f"native/{module.name}" for module in own))
+    """Return a hash of the sources that determine object code, so that a new version does not use old code."""
+    package, modules = __name__.split(".native.")[0], pkgutil.iter_modules([str(Path(__file__).parent)])
+    names = ("schemes", "timeloop", *sorted(f"native/{module.name}" for module in modules))
     sources = (pkgutil.get_data(package, f"{name}.py") or b"" for name in names)
     return hashlib.sha256(b"".join(sources)).hexdigest()
 
 
 def loaded(parts: Sequence[str], make: Callable[[], bytes], target: Target) -> Any:
-    """The engine of what ``make`` compiles, or compiled before: equal ``parts`` mean equal code."""
+    """Return the engine of the code that ``make`` compiles, from the cache if possible; equal ``parts`` share code."""
     key = hashlib.sha256("\n".join((*parts, target.identity, emitter())).encode()).hexdigest()
     with LOCK:
         code = cache.get(key)
@@ -43,12 +43,12 @@ def loaded(parts: Sequence[str], make: Callable[[], bytes], target: Target) -> A
 
 
 def load(code: bytes, target: Target) -> Any:
-    """Make object code callable: the engine that owns it."""
+    """Load object code, and return the engine that owns it."""
     from llvmlite import binding
 
     with LOCK:
         empty = binding.parse_assembly(f'target triple = "{target.triple}"', binding.create_context())
-        # llvmlite's memory manager keeps code and tables of an object within reach of each other.
+        # llvmlite's memory manager keeps the code and the tables of an object close together.
         engine = binding.create_mcjit_compiler(empty, target.machine(), use_lmm=True)
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
         engine.finalize_object()

@@ -1,10 +1,9 @@
-"""Which values of straight-line code are in registers when.
+"""Register allocation of straight-line code.
 
-LLVM's allocator spills a third more, and its scheduler, which bears that in mind, moves instructions about. Here, where
-room is needed, the value goes whose next use is farthest away (Belady). What lies in memory anyway (inputs, constants,
-values of earlier functions) need not be stored, and may be an operand there without entering a register. The code is
-emitted with volatile loads and stores, which LLVM neither joins nor moves, but still folds into the arithmetic; so it
-finds the registers sufficient.
+LLVM's allocator spills a third more, and its scheduler moves instructions to avoid that. Here the value whose next use
+is farthest away leaves its register (Belady). Values that are in memory anyway (inputs, constants, values of earlier
+functions) are not stored again, and may be memory operands. The code has volatile loads and stores, which LLVM neither
+merges nor moves, but still folds into the arithmetic. So the registers are sufficient, and LLVM spills nothing.
 """
 
 from __future__ import annotations
@@ -20,46 +19,46 @@ from ...program.program import Op
 from .target import Choices
 
 FOLDING = frozenset((Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA, Op.FMS, Op.FNMA))  # may take an operand from memory
-NOT_THE_FIRST = (Op.SUB, Op.DIV)  # of their operands
+NOT_THE_FIRST = (Op.SUB, Op.DIV)  # operations whose first operand must be in a register
 NEVER = 1 << 60
 
 LATENCY = {Op.DIV: 24, Op.SQRT: 24}  # cycles
 USUAL_LATENCY = 4
-WINDOW = 4  # instructions among which the next is chosen
-CROWDED = 24  # values alive, beyond which those are preferred that end some
+WINDOW = 4  # instructions among which the next one is chosen
+CROWDED = 24  # live values from which on instructions that end some are preferred
 
 
 @dataclass(frozen=True)
 class Step:
-    """One instruction (or pseudo operation of the kernel) and the values it makes."""
+    """One instruction (or pseudo operation of the kernel) and the values that it computes."""
 
     op: int
     args: tuple[int, ...]
     makes: tuple[int, ...] = ()
-    rows: tuple[int, ...] = ()  # of the output block, that it stores its argument in
+    rows: tuple[int, ...] = ()  # of the output block, in which it stores its argument
 
 
 class Load(NamedTuple):
-    """Bring a value into a register from where it lies in memory."""
+    """Load a value from memory into a register."""
 
     value: int
 
 
 class Spill(NamedTuple):
-    """Store a value in a slot of its own until its last use."""
+    """Store a value in a slot until its last use."""
 
     value: int
     slot: int
 
 
 class Drop(NamedTuple):
-    """Its register is taken by another."""
+    """Free the register of a value."""
 
     value: int
 
 
 class Run(NamedTuple):
-    """Execute a step; the operand ``from_memory`` is in no register."""
+    """Execute a step; the operand ``from_memory`` is not in a register."""
 
     step: Step
     from_memory: int | None
@@ -69,10 +68,10 @@ Action = Load | Spill | Drop | Run
 
 
 def plan(steps: Sequence[Step], stored: Collection[int], choices: Choices) -> list[Action]:
-    """How to run ``steps``. Values of ``stored`` get a place in memory as they are made.
+    """Plan the execution of ``steps``. Values of ``stored`` are written to memory when they are computed.
 
-    An order that waits less is taken if it fits the registers: one access to memory for two instructions is hidden
-    behind the arithmetic, more cost more than the waits.
+    The steps are reordered to wait less if that fits the registers: one memory access for two instructions is hidden
+    behind the arithmetic, but more accesses cost more than waiting.
     """
     if choices.reorder:
         actions = list(allocate(reordered(steps), stored, choices))
@@ -86,33 +85,33 @@ def _accesses(action: Action) -> bool:
 
 
 def allocate(steps: Sequence[Step], stored: Collection[int], choices: Choices) -> Iterator[Action]:
-    made = {value for step in steps for value in step.makes}
+    computed = {value for step in steps for value in step.makes}
     uses: dict[int, list[int]] = {}
     for i, step in enumerate(steps):
         for a in dict.fromkeys(step.args):
             uses.setdefault(a, []).append(i)
-    held: set[int] = set()
+    in_registers: set[int] = set()
     slots: dict[int, int] = {}
     free: list[int] = []
     new_slot = count()
 
     def next_use(value: int, i: int) -> int:
-        """The first step after step i that takes it."""
+        """Return the first step after step i that uses a value."""
         places = uses.get(value, ())
         k = bisect_right(places, i)
         return places[k] if k < len(places) else NEVER
 
     def make_room(i: int, needed: Collection[int]) -> Iterator[Action]:
-        while len(held) >= choices.registers:
-            victim = max((v for v in held if v not in needed), key=lambda v: next_use(v, i))
-            if victim in made and victim not in stored and victim not in slots:
+        while len(in_registers) >= choices.registers:
+            victim = max((v for v in in_registers if v not in needed), key=lambda v: next_use(v, i))
+            if victim in computed and victim not in stored and victim not in slots:
                 slots[victim] = free.pop() if free else next(new_slot)
                 yield Spill(victim, slots[victim])
-            held.discard(victim)
+            in_registers.discard(victim)
             yield Drop(victim)
 
     def to_take_from_memory(i: int, step: Step, away: Sequence[int]) -> int | None:
-        """The operand that is used next so far from here that a register would be wasted on it."""
+        """Return the operand whose next use is so far away that a register would be wasted on it, or None."""
         if step.op not in FOLDING:
             return None
         first = step.args[0] if step.op in NOT_THE_FIRST else None
@@ -122,30 +121,33 @@ def allocate(steps: Sequence[Step], stored: Collection[int], choices: Choices) -
 
     for i, step in enumerate(steps):
         operands = dict.fromkeys(step.args)
-        away = [a for a in operands if a not in held]
+        away = [a for a in operands if a not in in_registers]
         from_memory = to_take_from_memory(i, step, away)
         for a in away:
             if a != from_memory:
                 yield from make_room(i - 1, operands)
-                held.add(a)
+                in_registers.add(a)
                 yield Load(a)
         yield Run(step, from_memory)
         for a in operands:
             if next_use(a, i) == NEVER:
-                if a in held:
-                    held.discard(a)
+                if a in in_registers:
+                    in_registers.discard(a)
                     yield Drop(a)
                 if a in slots:
                     free.append(slots[a])
         for value in step.makes:
             if next_use(value, i) < NEVER:
                 yield from make_room(i, ())
-                held.add(value)
+                in_registers.add(value)
 
 
 def reordered(steps: Sequence[Step]) -> list[Step]:
-    """The steps as a processor that starts two in a cycle would like them: of the first few whose operands are there,
-    the one with the longest way to the end, less what it adds to the values alive."""
+    """Return the steps in a good order for a processor that starts two instructions per cycle.
+
+    Of the first few steps whose operands are available, the next is the one with the longest path to the end, less a
+    penalty for the live values that it adds.
+    """
     maker = {value: i for i, step in enumerate(steps) for value in step.makes}
     needs = [{maker[a] for a in step.args if a in maker} for step in steps]
     users: list[list[int]] = [[] for _ in steps]
@@ -158,12 +160,12 @@ def reordered(steps: Sequence[Step]) -> list[Step]:
         to_the_end[i] = latency[i] + max((to_the_end[u] for u in users[i]), default=0)
     users_left, operands_left = [len(u) for u in users], [len(needed) for needed in needs]
     ready = [i for i, left in enumerate(operands_left) if not left]
-    starts = [0.0] * len(steps)  # cycle in which all operands are there
+    starts = [0.0] * len(steps)  # cycle in which all operands are available
     coming: list[tuple[float, int]] = []
     cycle, alive, order = 0.0, 0, []
 
     def growth(i: int) -> int:
-        """Of the number of values alive."""
+        """Return the increase in the number of live values."""
         return bool(users[i]) - sum(users_left[k] == 1 for k in needs[i])
 
     while ready or coming:

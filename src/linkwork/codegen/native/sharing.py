@@ -1,14 +1,15 @@
-"""Machine code of threads that share a batch: the same for every function, with no part of Python in it.
+"""Machine code of threads that share a batch: the same for every function, without any part of Python.
 
-``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, who sleep in machine code, and then
-works on it itself, piece by piece, as do the workers that come in time: whoever is free takes the next piece. An offer
-that nobody took is taken back. So a worker that comes late, because its processor is busy, costs its wake-up alone. One
-that is put off its processor in the midst of a piece has to be waited for. After either, or if one thread would have
-taken no longer, the next batches are worked alone, and ever more of them while it happens again.
+``@shared`` has the signature of a NumPy inner loop. It offers the batch to workers, which sleep in machine code, and
+then computes it piece by piece, together with the workers that wake up in time. Each thread takes the next piece when
+it is free. An offer that no worker has taken is withdrawn, so a late worker, whose processor is busy, costs only its
+wake-up. A worker that is suspended within a piece has to be waited for. After either event, or if one thread would have
+been as fast, the calling thread computes the next batches alone, and more of them each time it happens again.
 
-A worker's ``OFFER`` is 0 while it is free, a job, that + 1 while it works on it, or + 3 if somebody sleeps until it is
-done, and until that one has risen: else the next one to sleep might be woken by what was meant for the last. Locks are
-Python's, which need no interpreter. Nobody is woken who does not sleep: each release has one acquire.
+A worker's ``OFFER`` is 0 while it is free, or the address of a job, or that + 1 while it works on the job, or that + 3
+while somebody sleeps until the job is done. It stays + 3 until the sleeper has woken up, because otherwise the next
+sleeper might be woken by the release for the last one. The locks are Python's, which need no interpreter. Only sleeping
+threads are woken: each release has one acquire.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ WORKERS = 255  # at most
 ARRAYS = 64  # inputs and outputs of a function; NumPy takes no more
 WORKER = 128  # bytes: two cache lines, which processors fetch together
 OFFER, ASLEEP, WAKE, DONE = range(4)  # words of a worker; the last two are locks
-# Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be worked alone now, LONGER: the next time.
-# RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
+# Words of the ``data`` that NumPy passes to @shared. ALONE: batches to be computed by one thread now, LONGER: the next
+# time. RATES: the time that one thread took for a state, in batches of 1, of 2 to 3, of 4 to 7 states and so on
 LOOP, ARGUMENTS, PIECE, HELPERS, LOOKS, ALONE, LONGER, RATES = range(8)
 SIZES = 32
 DATA = RATES + SIZES
 COUNT, ARGS, STEPS, NEXT, FLAGS, JOB = range(4, 10)  # words of a job, after LOOP, ARGUMENTS, PIECE, HELPERS; how many
-CAME = 1 << 32  # among FLAGS: some worker came; beside it is SHORT, and below are floating point flags
+CAME = 1 << 32  # bit of FLAGS: a worker took part; the next bit is SHORT, and the lower bits are floating point flags
 ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functions of Python and NumPy; how many
 
-# Looks at a word before sleeping, each of 40 to 140 cycles. A worker looks for some 20 us, so that calls one after the
-# other find it awake (two threads on 4096 states of the Panda: 35 us, with its wake-up 49; one thread: 62). Who waits
-# for a worker does so for longer than its last piece takes.
+# Reads of a word before sleeping, 40 to 140 cycles each. A worker reads for some 20 us, so that consecutive calls find
+# it awake (two threads on 4096 states of the Panda: 35 us, with a wake-up 49 us; one thread: 62 us). A thread that
+# waits for a worker reads for longer than the worker's last piece takes.
 IDLE, WAIT = 1000, 400
-PIECES = 8  # at least in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10
-MOST_ALONE = 64  # batches worked alone after a worker had to be waited for
+PIECES = 8  # least number in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10 us
+MOST_ALONE = 64  # batches computed by one thread after a worker had to be waited for
 PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)", "arm64": "llvm.aarch64.hint(i32 1)"}
-# Operations that raise each flag TAKE_FLAGS tells, in its order: division by zero, overflow, underflow, invalid
+# Operations that raise the flags of TAKE_FLAGS, in its order: division by zero, overflow, underflow, invalid
 NUMBERS = {"%zero": "0.0", "%one": "1.0", "%huge": "1.0e300", "%tiny": "1.0e-300"}
 RAISING = (
     "fdiv double %one, %zero",
@@ -50,7 +51,7 @@ RAISING = (
 
 
 def sharing_text(target: Target) -> str:
-    """The IR of ``@shared``, of ``@worker``, which a thread runs for ever, and of the table of ``@workers``."""
+    """Return the IR of ``@shared``, of ``@worker``, which a thread runs for ever, and of the table ``@workers``."""
     m = Module(target, "float64")
     m.functions += [
         f"@context = dso_local global [{CONTEXT} x ptr] zeroinitializer",
@@ -71,24 +72,21 @@ def sharing_text(target: Target) -> str:
 
 
 def _emit_pieces(m: Module):
-    """Add ``@pieces(job)``: take pieces of the batch, as long as there are any, and run the loop on them."""
+    """Add ``@pieces(job)``, which takes pieces of the batch while there are any, and runs the loop on them."""
     with Function(m, "define internal void @pieces(ptr %job) noinline nounwind") as f:
-        loop, args, steps = (_word(f, "%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
-        arguments, least, helpers, count = (_word(f, "%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
+        loop, args, steps = (f.word("%job", k, "ptr") for k in (LOOP, ARGS, STEPS))
+        arguments, least, helpers, count = (f.word("%job", k) for k in (ARGUMENTS, PIECE, HELPERS, COUNT))
         moved, dimensions = f.let(f"alloca [{ARRAYS} x ptr]"), f.let("alloca i64")
         twice = f.let(f"shl i64 {f.let(f'add i64 {helpers}, 1')}, 1")
         shares = f.let(f"mul i64 {least}, {twice}")
         next_ = f.at("%job", 8 * NEXT)
-        f.do("br label %take")
-        f.label("take")  # half of what would be each one's share of the rest: large pieces first, least ones last
+        f.start("take")  # half of each thread's share of the rest: large pieces first, small ones last
         start = _seen(f, next_)
         left = f.let(f"sub i64 {count}, {start}")
-        _branch(f, f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
-        f.label("some")
+        f.when(f.let(f"icmp sgt i64 {left}, 0"), "some", "end")
         times = _extreme(f, "smax", f.let(f"sdiv i64 {left}, {shares}"), 1)
         piece = _extreme(f, "smin", f.let(f"mul i64 {least}, {times}"), left)
-        _branch(f, _swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
-        f.label("taken")
+        f.when(_swap(f, next_, start, f.let(f"add i64 {start}, {piece}")), "taken", "take")
         f.do(f"store i64 {piece}, ptr {dimensions}")
         with f.counted("argument", arguments) as k:
             base, step, place = (f.let(f"getelementptr i64, ptr {row}, i64 {k}") for row in (args, steps, moved))
@@ -102,7 +100,7 @@ def _emit_pieces(m: Module):
 
 
 def _emit_raise(m: Module):
-    """Add ``@raise(flags)``: let this thread's floating point flags tell what another's told, as NumPy will ask it."""
+    """Add ``@raise(flags)``, which raises the floating point flags of another thread in this one, for NumPy to read."""
     for name, number in NUMBERS.items():
         m.functions.append(f"@{name[1:]} = internal global double {number}")
     with Function(m, "define internal void @raise(i64 %flags) noinline nounwind") as f:
@@ -110,42 +108,35 @@ def _emit_raise(m: Module):
         for name in NUMBERS:
             f.do(f"{name} = load volatile double, ptr @{name[1:]}")
         for k, operation in enumerate(RAISING):
-            _branch(f, f.let(f"icmp eq i64 {f.let(f'and i64 %flags, {1 << k}')}, 0"), f"after{k}", f"raise{k}")
-            f.label(f"raise{k}")
+            f.unless(f.let(f"icmp eq i64 {f.let(f'and i64 %flags, {1 << k}')}, 0"), f"raise{k}", f"after{k}")
             f.do(f"store volatile double {f.let(operation)}, ptr {result}")
-            f.do(f"br label %after{k}")
-            f.label(f"after{k}")
+            f.start(f"after{k}")
         f.do("ret void")
 
 
 def _emit_worker(m: Module):
     with Function(m, "define dso_local void @worker(ptr %worker) nounwind") as f:
         asleep = f.at("%worker", 8 * ASLEEP)
-        wake, done = (_word(f, "%worker", k, "ptr") for k in (WAKE, DONE))
-        acquire, release, take_flags = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
-        f.do("br label %free")
-        f.label("free")
+        wake, done = (f.word("%worker", k, "ptr") for k in (WAKE, DONE))
+        acquire, release, take_flags = (f.word("@context", k, "ptr") for k in (ACQUIRE, RELEASE, TAKE_FLAGS))
+        f.start("free")
         offer = _watch(f, "offer", "%worker", "0", IDLE, "tired", "take", _offered)
         f.label("tired")
         f.do(f"store atomic i64 1, ptr {asleep} seq_cst, align 8")
-        _branch(f, f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "sleep", "rise")
-        f.label("rise")
-        _branch(f, _swap(f, asleep, 1, 0), "free", "sleep")  # somebody was faster, who is about to wake this worker
-        f.label("sleep")
+        f.unless(f.let(f"icmp eq i64 {_offered(f, '%worker')}, 0"), "rise", "sleep")
+        f.unless(_swap(f, asleep, 1, 0), "sleep", "free")  # otherwise another thread is about to wake this worker
         f.do(f"call i32 {acquire}(ptr {wake}, i32 1)")
         f.do("br label %free")
         f.label("take")
         working = f.let(f"add i64 {offer}, 1")
-        _branch(f, _swap(f, "%worker", offer, working), "work", "free")
-        f.label("work")
+        f.when(_swap(f, "%worker", offer, working), "work", "free")
         job = f.let(f"inttoptr i64 {offer} to ptr")
         call = f"call i32 {take_flags}()"
         f.do(call)
         f.do(f"call void @pieces(ptr {job})")
         flags = f.let(f"or i64 {CAME}, {f.let(f'zext i32 {f.let(call)} to i64')}")
         f.let(f"atomicrmw or ptr {f.at(job, 8 * FLAGS)}, i64 {flags} seq_cst")
-        _branch(f, _swap(f, "%worker", working, 0), "free", "tell")  # the job may be gone from here on
-        f.label("tell")
+        f.unless(_swap(f, "%worker", working, 0), "tell", "free")  # from here on the job may be freed
         f.do(f"call void {release}(ptr {done})")
         f.do("br label %free")
 
@@ -153,27 +144,25 @@ def _emit_worker(m: Module):
 def _emit_shared(m: Module):
     with Function(m, "define dso_local void @shared(ptr %args, ptr %dimensions, ptr %steps, ptr %data) nounwind") as f:
         job = f.let(f"alloca [{JOB} x i64], align 64")
-        acquire, release = (_word(f, "@context", k, "ptr") for k in (ACQUIRE, RELEASE))
-        loop, arguments = _word(f, "%data", LOOP, "ptr"), _word(f, "%data", ARGUMENTS)
-        least, most, looks = (_word(f, "%data", k) for k in (PIECE, HELPERS, LOOKS))
-        count, alone, last = _word(f, "%dimensions", 0), _word(f, "%data", ALONE), _word(f, "%data", LONGER)
+        acquire, release = (f.word("@context", k, "ptr") for k in (ACQUIRE, RELEASE))
+        loop, arguments = f.word("%data", LOOP, "ptr"), f.word("%data", ARGUMENTS)
+        least, most, looks = (f.word("%data", k) for k in (PIECE, HELPERS, LOOKS))
+        count, alone, last = f.word("%dimensions", 0), f.word("%data", ALONE), f.word("%data", LONGER)
         pieces = f.let(f"sdiv i64 {f.let(f'sdiv i64 {count}, {least}')}, {PIECES}")
         helpers = _extreme(f, "smin", most, pieces)
-        _branch(f, f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
-        f.label("enough")
+        f.when(f.let(f"icmp sgt i64 {helpers}, 0"), "enough", "one")
         size = _extreme(
             f, "smin", f.let(f"sub i64 63, {f.let(f'call i64 @llvm.ctlz.i64(i64 {count}, i1 true)')}"), SIZES - 1
         )
         place = f.let(f"getelementptr i64, ptr {f.at('%data', 8 * RATES)}, i64 {size}")
-        known = f.let(f"load i64, ptr {place}")
-        sixteenth = f.let(f"lshr i64 {known}, 4")
+        last_rate = f.let(f"load i64, ptr {place}")
+        sixteenth = f.let(f"lshr i64 {last_rate}, 4")
         began = f.let("call i64 @llvm.readcyclecounter()")
-        _branch(f, f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
-        f.label("alone")
+        f.when(f.let(f"icmp sgt i64 {alone}, 0"), "alone", "many")
         f.do(f"call void {loop}(ptr %args, ptr %dimensions, ptr %steps, ptr null)")
         f.do(f"store i64 {f.let(f'sub i64 {alone}, 1')}, ptr {f.at('%data', 8 * ALONE)}")
-        rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {known}, 0")
-        little_more = f.let(f"add i64 {known}, {sixteenth}")  # what was once so fast may be so no more
+        rate, unknown = _rate(f, began, count), f.let(f"icmp eq i64 {last_rate}, 0")
+        little_more = f.let(f"add i64 {last_rate}, {sixteenth}")  # forget slowly: it may no longer be as fast as it was
         best = _extreme(f, "smin", rate, little_more)
         f.do(f"store i64 {f.let(f'select i1 {unknown}, i64 {rate}, i64 {best}')}, ptr {place}")
         f.do("ret void")
@@ -182,47 +171,42 @@ def _emit_shared(m: Module):
         f.do("ret void")
 
         f.label("many")
-        given = {ARGUMENTS: arguments, PIECE: least, HELPERS: helpers, COUNT: count, NEXT: 0, FLAGS: 0}
-        for k, value in given.items():
+        job_words = {ARGUMENTS: arguments, PIECE: least, HELPERS: helpers, COUNT: count, NEXT: 0, FLAGS: 0}
+        for k, value in job_words.items():
             f.do(f"store i64 {value}, ptr {f.at(job, 8 * k)}")
         for k, value in {LOOP: loop, ARGS: "%args", STEPS: "%steps"}.items():
             f.do(f"store ptr {value}, ptr {f.at(job, 8 * k)}")
         offer = f.let(f"ptrtoint ptr {job} to i64")
         working, waiting = (f.let(f"add i64 {offer}, {state}") for state in (1, 3))
         started = _seen(f, "@started")
-        asked, slept = f.let("alloca i64"), f.let("alloca i64")
-        for place in (asked, slept):
+        offers, slept = f.let("alloca i64"), f.let("alloca i64")
+        for place in (offers, slept):
             f.do(f"store i64 0, ptr {place}")
         with f.counted("ask", started) as k:
             go_on = f"{k[1:]}.next"
-            so_far = f.let(f"load i64, ptr {asked}")
-            _branch(f, f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
-            f.label("try")
+            so_far = f.let(f"load i64, ptr {offers}")
+            f.when(f.let(f"icmp slt i64 {so_far}, {helpers}"), "try", go_on)
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
-            _branch(f, _swap(f, worker, 0, offer), "asked", go_on)
-            f.label("asked")
-            f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {asked}")
-            _branch(f, _swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
-            f.label("wake")
-            f.do(f"call void {release}(ptr {_word(f, worker, WAKE, 'ptr')})")
+            f.when(_swap(f, worker, 0, offer), "asked", go_on)
+            f.do(f"store i64 {f.let(f'add i64 {so_far}, 1')}, ptr {offers}")
+            f.when(_swap(f, f.at(worker, 8 * ASLEEP), 1, 0), "wake", go_on)
+            f.do(f"call void {release}(ptr {f.word(worker, WAKE, 'ptr')})")
         f.do(f"call void @pieces(ptr {job})")
         with f.counted("gather", started) as k:
             go_on = f"{k[1:]}.next"
             worker = f.let(f"getelementptr [{WORKER} x i8], ptr @workers, i64 {k}")
-            _branch(f, _swap(f, worker, offer, 0), go_on, "taken")
-            f.label("taken")
+            f.unless(_swap(f, worker, offer, 0), "taken", go_on)
             _watch(f, "work", worker, working, looks, "wait", go_on)
             f.label("wait")
-            _branch(f, _swap(f, worker, working, waiting), "sleep", go_on)
-            f.label("sleep")
-            f.do(f"call i32 {acquire}(ptr {_word(f, worker, DONE, 'ptr')}, i32 1)")
+            f.when(_swap(f, worker, working, waiting), "sleep", go_on)
+            f.do(f"call i32 {acquire}(ptr {f.word(worker, DONE, 'ptr')}, i32 1)")
             f.do(f"store atomic i64 0, ptr {worker} seq_cst, align 8")
             f.do(f"store i64 1, ptr {slept}")
-        flags, rate = _word(f, job, FLAGS), _rate(f, began, count)
+        flags, rate = f.word(job, FLAGS), _rate(f, began, count)
         nobody = f.let(f"icmp ult i64 {flags}, {CAME}")
         waited = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {slept}')}, 0")
-        slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {known}, {sixteenth}')}")
-        slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {known}, 0')}")
+        slow = f.let(f"icmp sgt i64 {rate}, {f.let(f'sub i64 {last_rate}, {sixteenth}')}")
+        slow = f.let(f"and i1 {slow}, {f.let(f'icmp ne i64 {last_rate}, 0')}")
         bad = f.let(f"or i1 {f.let(f'or i1 {nobody}, {waited}')}, {slow}")
         more = _extreme(f, "smin", f.let(f"shl i64 {last}, 1"), MOST_ALONE)
         less = _extreme(f, "smax", f.let(f"lshr i64 {last}, 1"), 1)
@@ -230,18 +214,17 @@ def _emit_shared(m: Module):
             f.do(f"store i64 {f.let(f'select i1 {bad}, i64 {then}, i64 {otherwise}')}, ptr {f.at('%data', 8 * k)}")
         f.do(f"call void @raise(i64 {flags})")
         short = f.let(f"icmp ne i64 {f.let(f'and i64 {flags}, {SHORT}')}, 0")
-        _branch(f, short, "one", "end")  # all of it again; if memory is still short, this thread's exception says so
-        f.label("end")
+        f.unless(short, "end", "one")  # all of it again; a lasting lack of memory raises this thread's exception
         f.do("ret void")
 
 
 def _seen(f: Function, place: str) -> str:
-    """A word that other threads change."""
+    """Load a word that other threads change."""
     return f.let(f"load atomic i64, ptr {place} seq_cst, align 8")
 
 
 def _offered(f: Function, worker: str) -> str:
-    """The job that a worker may take, or 0: odd is what it has worked on, while somebody rises."""
+    """Return the job that a worker may take, or 0; an odd value is a finished job whose sleeper still wakes up."""
     seen = _seen(f, worker)
     odd = f.let(f"trunc i64 {seen} to i1")
     return f.let(f"select i1 {odd}, i64 0, i64 {seen}")
@@ -257,47 +240,38 @@ def _watch(
     otherwise: str,
     look: Callable[[Function, str], str] = _seen,
 ) -> str:
-    """Look at a word for a while, and go to ``still`` if it stays ``value``; what was seen last."""
-    f.do(f"br label %{name}.enter")
-    f.label(f"{name}.enter")
+    """Read a word for a while, and go to ``still`` if it stays ``value``; return the last value read."""
+    f.start(f"{name}.enter")
     f.do(f"br label %{name}")
     f.label(name)
     f.do(f"%{name}.k = phi i64 [0, %{name}.enter], [%{name}.after, %{name}.pause]")
     seen = look(f, place)
-    _branch(f, f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
-    f.label(f"{name}.pause")
+    f.when(f.let(f"icmp eq i64 {seen}, {value}"), f"{name}.pause", otherwise)
     if pause := _pause(f.module):
         f.do(f"call void @{pause}")
     f.do(f"%{name}.after = add i64 %{name}.k, 1")
-    _branch(f, f.let(f"icmp slt i64 %{name}.after, {looks}"), name, still)
+    again = f.let(f"icmp slt i64 %{name}.after, {looks}")
+    f.do(f"br i1 {again}, label %{name}, label %{still}")
     return seen
 
 
 def _rate(f: Function, began: str, count: str) -> str:
-    """The time since then, for each of so many states; in 256ths of a tick of the clock."""
+    """Return the time since ``began`` divided by the number of states, in 1/256 of a clock tick."""
     time = f.let(f"sub i64 {f.let('call i64 @llvm.readcyclecounter()')}, {began}")
     return f.let(f"sdiv i64 {f.let(f'shl i64 {time}, 8')}, {count}")
 
 
 def _extreme(f: Function, name: str, a: str | int, b: str | int) -> str:
-    """The smaller or larger of two numbers."""
+    """Return the smaller or larger of two numbers."""
     return f.let(f"call i64 @llvm.{name}.i64(i64 {a}, i64 {b})")
 
 
 def _pause(m: Module) -> str:
-    """The instruction that leaves the processor to others while a thread looks at a word, if there is one."""
+    """Return the instruction that yields the processor while a thread reads a word repeatedly; empty if none."""
     return PAUSE.get(m.target.triple.split("-")[0], "")
 
 
-def _branch(f: Function, condition: str, yes: str, no: str):
-    f.do(f"br i1 {condition}, label %{yes}, label %{no}")
-
-
-def _word(f: Function, base: str, number: int, kind: str = "i64") -> str:
-    return f.let(f"load {kind}, ptr {f.at(base, 8 * number)}")
-
-
 def _swap(f: Function, place: str, old: str | int, new: str | int) -> str:
-    """Whether the word was ``old``, and is ``new`` now."""
+    """Replace the word if it is ``old``, and return whether it was."""
     pair = f.let(f"cmpxchg ptr {place}, i64 {old}, i64 {new} seq_cst seq_cst")
     return f.let(f"extractvalue {{i64, i1}} {pair}, 1")

@@ -1,14 +1,14 @@
 """Sine and cosine of vectors, both from one reduction of the argument.
 
-``x`` is reduced to ``r = x - n pi/2`` in ``[-pi/4, pi/4]`` by subtracting pi/2 in three parts (Cody and Waite), then
-two polynomials give sine and cosine of ``r``, and the last two bits of ``n`` say which is which and the signs. Lanes
+``x`` is reduced to ``r = x - n pi/2`` in ``[-pi/4, pi/4]`` by subtracting pi/2 in three parts (Cody and Waite). Then
+two polynomials give the sine and cosine of ``r``, and the last two bits of ``n`` determine their roles and signs. Lanes
 with ``n`` beyond ``NEAR`` are reduced one by one with 192 bits of 2/pi (Payne and Hanek); infinity and NaN give NaN.
-A lane's result depends on that lane alone. The error stays below 2 units in the last place everywhere, or below 2.5
-where the processor cannot fuse.
+The result of a lane depends on that lane alone. The error is below 2 units in the last place everywhere, or below 2.5
+without fused operations.
 
-Several vectors are taken together, so that their chains of operations fill each other's waits.
-Comparisons are made on integers: ordered comparisons of NaN would raise the processor's "invalid" flag, which NumPy
-reports as a warning.
+Several vectors are computed together, so that their chains of operations fill each other's latencies. Comparisons are
+made on integers: ordered comparisons of NaN would raise the processor's "invalid" flag, which NumPy reports as a
+warning.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from math import pi
 
 from .emit import Function, Module, double_literal
 
-NEAR = 2**16  # up to this n, n times the leading part of pi/2 is exact
+NEAR = 2**16  # largest n for which n times the first part of pi/2 is exact
 
-# pi/2 in three parts: for fused arithmetic each part is as long as the type allows. All are positive: -0 stays -0.
+# pi/2 in three parts. For fused arithmetic each part is as long as the type allows. All are positive, so -0 stays -0.
 FUSED_PARTS = {
     "double": ("0x1.921fb54442d18p+0", "0x1.1a62633145c06p-54", "0x1.c1cd129024e09p-107"),
     "float": ("0x1.921fb4p+0", "0x1.4442dp-24", "0x1.84698ap-48"),
@@ -49,13 +49,13 @@ TWO_OVER_PI = (
     0x9C845F8BBDF9283B, 0x1FF897FFDE05980F, 0xEF2F118B5A0A6D1F, 0x6D367ECF27CB09B7, 0x4F463F669E5FEA2D,
     0x7527BAC7EBE5F17B, 0x3D0739F78A5292EA, 0x6BFB5FB11F8D5D08, 0x56033046FC7B6BAB, 0xF0CFBC209AF4361D,
 )  # fmt: skip
-HALF_PI_63 = 14488038916154245685  # pi/2 times 2**63, a signed i64 to LLVM only in its spelling
+HALF_PI_63 = 14488038916154245685  # pi/2 times 2**63, unsigned
 
 
 def emit_sincos(f: Function, label: str, xs: Sequence[str], leave: Callable[[int, str, str], None]):
-    """Sine and cosine of vectors, together; ``leave`` stores those of vector number k. ``label`` is one of ``f``.
+    """Compute sine and cosine of several vectors; ``leave(k, sine, cosine)`` stores those of vector k.
 
-    A function call is made only where a lane is far from zero.
+    ``label`` is a unique label in ``f``. A function is called only if a lane is far from zero.
     """
     m = f.module
     pair = f"{{{m.vector}, {m.vector}}}"
@@ -73,8 +73,7 @@ def emit_sincos(f: Function, label: str, xs: Sequence[str], leave: Callable[[int
     f.label(f"{label}.near")
     for k, both in enumerate(_finish(f, *_reduce(f, xs, shifted))):
         leave(k, *both)
-    f.do(f"br label %{label}.end")
-    f.label(f"{label}.end")
+    f.start(f"{label}.end")
 
 
 def _splat(m: Module, number: int) -> str:
@@ -86,22 +85,22 @@ def _bits(f: Function, x: str) -> str:
 
 
 def _start(m: Module) -> float:
-    """Adding it to a number rounds that to an integer, which then stands in the last bits."""
+    """Return a number whose addition rounds to an integer, which is then in the last bits of the sum."""
     return 1.5 * 2.0 ** (52 if m.item == 8 else 23)
 
 
 def _magic(f: Function) -> str:
-    """With NEAR the integer has no sign."""
+    """Return the same number plus NEAR, so that the integer is not negative."""
     return f.constant(_start(f.module) + NEAR)
 
 
 def _shift(f: Function, x: str) -> str:
-    """n + NEAR in the last bits."""
+    """Return a number with n + NEAR in its last bits."""
     return f.fma(x, f.constant(2 / pi), _magic(f))
 
 
 def _far(f: Function, shifted: Sequence[str]) -> str:
-    """Integers, zero but in lanes where an n is beyond NEAR, infinite or NaN."""
+    """Return integers that are not zero in lanes where an n is beyond NEAR, infinite or NaN."""
     m = f.module
     seen = ""
     for each in shifted:
@@ -111,7 +110,7 @@ def _far(f: Function, shifted: Sequence[str]) -> str:
 
 
 def _any(f: Function, bits: str) -> str:
-    """Whether a vector of integers has any bit set."""
+    """Return whether a vector of integers has any bit set."""
     m = f.module
     if m.target.vector_bytes == 64:
         some = f.let(f"icmp ne {m.integers} {bits}, zeroinitializer")
@@ -121,10 +120,10 @@ def _any(f: Function, bits: str) -> str:
 
 
 def _reduce(f: Function, xs: Sequence[str], shifted: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """r, r to more digits, and integers whose last two bits are those of n.
+    """Return r, r with more digits, and integers whose last two bits are those of n.
 
-    Parts of full length leave the third to count only where r is tiny, and there only for the sine: the first r, ready
-    sooner, does for the polynomials.
+    With parts of full length, the third part matters only for a tiny r, and only for its sine. The first r is available
+    sooner and sufficient for the polynomials.
     """
     m = f.module
     if m.item == 4 and not m.target.fused:
@@ -140,7 +139,7 @@ def _reduce(f: Function, xs: Sequence[str], shifted: Sequence[str]) -> tuple[lis
 
 
 def _reduce_in_double(f: Function, x: str) -> tuple[str, str]:
-    """The same for float32 without fused arithmetic: a float32 has too few bits for exact products with n."""
+    """Reduce float32 without fused arithmetic in double: a float32 has too few bits for exact products with n."""
     m = f.module
     wide = f"<{m.lanes} x double>"
 
@@ -160,13 +159,13 @@ def _reduce_in_double(f: Function, x: str) -> tuple[str, str]:
 
 
 def _finish(f: Function, r: Sequence[str], exact: Sequence[str], n: Sequence[str]) -> list[tuple[str, str]]:
-    """Sines and cosines from r and n."""
+    """Return sines and cosines from r and n."""
     m = f.module
     square = [f.binary("fmul", x, x) for x in r]
     cube = [f.binary("fmul", x, y) for x, y in zip(r, square, strict=True)]
 
     def polynomials(coefficients: Sequence[float]) -> Iterator[list[str]]:
-        """By Horner, term by term."""
+        """Evaluate polynomials by Horner's rule, and yield after each term."""
         top, *rest = (f.constant(c) for c in reversed(coefficients))
         values = [top] * len(r)
         for c in rest:
@@ -174,22 +173,22 @@ def _finish(f: Function, r: Sequence[str], exact: Sequence[str], n: Sequence[str
             yield values
 
     sines, cosines = [], []
-    for s, c in zip_longest(polynomials(SINE[m.real]), polynomials((1.0, -0.5, *COSINE[m.real]))):  # by turns
+    for s, c in zip_longest(polynomials(SINE[m.real]), polynomials((1.0, -0.5, *COSINE[m.real]))):  # alternating
         sines, cosines = s or sines, c or cosines
     sines = [f.fma(x, s, e) for x, s, e in zip(cube, sines, exact, strict=True)]
-    sines = [_with_sign(f, s, e) for s, e in zip(sines, exact, strict=True)]  # the sum of -0 and 0 has lost it
+    sines = [_with_sign(f, s, e) for s, e in zip(sines, exact, strict=True)]  # the sum of -0 and 0 is 0
     return [_turned(f, s, c, k) for s, c, k in zip(sines, cosines, n, strict=True)]
 
 
 def _with_sign(f: Function, value: str, other: str) -> str:
-    """``value``, zero or of the same sign as ``other``, with the sign bit of ``other``."""
+    """Return ``value``, which is zero or has the sign of ``other``, with the sign bit of ``other``."""
     m = f.module
     sign = f.let(f"and {m.integers} {_bits(f, other)}, {_splat(m, -(1 << (8 * m.item - 1)))}")
     return f.let(f"bitcast {m.integers} {f.let(f'or {m.integers} {_bits(f, value)}, {sign}')} to {m.vector}")
 
 
 def _turned(f: Function, sine: str, cosine: str, n: str) -> tuple[str, str]:
-    """n = 1, 3 swap sine and cosine, n = 2, 3 turn the sign of the sine, n = 1, 2 that of the cosine."""
+    """Swap sine and cosine for n = 1, 3, change the sign of the sine for n = 2, 3, of the cosine for n = 1, 2."""
     m = f.module
     top = 8 * m.item - 1
 
@@ -213,12 +212,12 @@ def _turned(f: Function, sine: str, cosine: str, n: str) -> tuple[str, str]:
 
 
 def _emit_far(f: Function):
-    """Body of @sincos: the lanes beyond NEAR are reduced one by one, the others as ever."""
+    """Write the body of @sincos: lanes beyond NEAR are reduced one by one, the others as usual."""
     m = f.module
     kinds = (m.vector, m.vector, m.integers)
     places = [f.let(f"alloca {kind}, align {m.row}") for kind in kinds]
     far = f.let(f"icmp ne {m.integers} {_far(f, [_shift(f, '%x')])}, zeroinitializer")
-    # Zero in the lanes beyond: infinity minus infinity would raise "invalid".
+    # Replace lanes beyond NEAR by zero: infinity minus infinity would raise "invalid".
     calm = f.let(f"select <{m.lanes} x i1> {far}, {m.vector} zeroinitializer, {m.vector} %x")
     for place, kind, (value,) in zip(places, kinds, _reduce(f, [calm], [_shift(f, calm)]), strict=True):
         f.do(f"store {kind} {value}, ptr {place}, align {m.row}")
@@ -226,14 +225,13 @@ def _emit_far(f: Function):
     negative = f.let(f"icmp slt {m.integers} {_bits(f, '%x')}, zeroinitializer")
     for lane in range(m.lanes):
         this = f.let(f"extractelement <{m.lanes} x i1> {far}, i32 {lane}")
-        f.do(f"br i1 {this}, label %far{lane}, label %next{lane}")
-        f.label(f"far{lane}")
+        f.when(this, f"far{lane}", f"next{lane}")
         x = f.let(f"extractelement {m.vector} {magnitude}, i32 {lane}")
         if m.item == 4:
             x = f.let(f"fpext float {x} to double")
         reduced = f.let(f"call {{double, i64}} @reduce_huge(double {x})")
         rest, quadrant = (f.let(f"extractvalue {{double, i64}} {reduced}, {k}") for k in range(2))
-        turn = f.let(f"extractelement <{m.lanes} x i1> {negative}, i32 {lane}")  # that was of |x|
+        turn = f.let(f"extractelement <{m.lanes} x i1> {negative}, i32 {lane}")  # |x| was reduced
         rest = f.let(f"select i1 {turn}, double {f.let(f'fneg double {rest}')}, double {rest}")
         quadrant = f.let(f"select i1 {turn}, i64 {f.let(f'sub i64 0, {quadrant}')}, i64 {quadrant}")
         if m.item == 4:
@@ -241,8 +239,7 @@ def _emit_far(f: Function):
             quadrant = f.let(f"trunc i64 {quadrant} to i32")
         for place, kind, value in zip(places, (m.real, m.real, m.integer), (rest, rest, quadrant), strict=True):
             f.do(f"store {kind} {value}, ptr {f.at(place, lane * m.item)}, align {m.item}")
-        f.do(f"br label %next{lane}")
-        f.label(f"next{lane}")
+        f.start(f"next{lane}")
     r, exact, n = (f.let(f"load {kind}, ptr {place}, align {m.row}") for place, kind in zip(places, kinds, strict=True))
     answer = "poison"
     for k, value in enumerate(_finish(f, [r], [exact], [n])[0]):
@@ -250,9 +247,9 @@ def _emit_far(f: Function):
     f.do(f"ret {{{m.vector}, {m.vector}}} {answer}")
 
 
-# x = m 2**e with a 53 bit integer m. Bits of 2/pi that only add multiples of 4 to x 2/pi are skipped; the next 192
-# times m, modulo 2**192, are x 2/pi modulo 4 with 190 fractional bits: 75 remain after the worst cancellation. All
-# in integers, with one rounding at the end, so it needs no fused arithmetic and gives the same bits everywhere.
+# x = m 2**e with a 53-bit integer m. Bits of 2/pi that only add multiples of 4 to x 2/pi are skipped. The next 192 bits
+# times m, modulo 2**192, are x 2/pi modulo 4 with 190 fractional bits, of which 75 remain after the worst cancellation.
+# The arithmetic is in integers, with one rounding at the end, so it gives the same bits on every processor.
 HUGE = f"""
 !1 = !{{!"branch_weights", i32 1, i32 1000000}}
 @two_over_pi = internal constant [{len(TWO_OVER_PI)} x i64] [{", ".join(f"i64 {word}" for word in TWO_OVER_PI)}]

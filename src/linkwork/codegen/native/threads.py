@@ -1,7 +1,7 @@
-"""Threads that share a batch: workers asleep in machine code (:mod:`.sharing`) that are woken without Python's lock.
+"""Threads that share a batch: workers that sleep in machine code (:mod:`.sharing`) and wake without Python's lock.
 
-A worker is started when it is first asked for and lives as long as the process; it holds nothing of Python and waits
-for nothing of Python, so a process ends as if there were none. After a fork the copy starts its own.
+A worker is started when it is first needed and lives as long as the process. It neither holds nor waits for anything of
+Python, so it does not delay the end of the process. After a fork the child starts its own workers.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .machine_code import assemble, loaded
 from .numpy_api import table
 from .target import LOCK, host
 
-GET_FLAGS = 28  # slot of PyUFunc_getfperr in _UFUNC_API, which clears them too
-WORK = 20_000  # vector instructions of the least piece of a batch: 7 us or so
+GET_FLAGS = 28  # slot of PyUFunc_getfperr in _UFUNC_API, which also clears the flags
+WORK = 20_000  # vector instructions of the smallest piece of a batch: about 7 us
 
 running = 0  # workers
 
 
 def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, Any]:
-    """The address of an inner loop that shares ``loop`` among threads, and its data, which must live as long."""
+    """Return the address of an inner loop that shares ``loop`` among threads, and its data, which must live as long."""
     ports = [port for port in (*program.inputs, *program.outputs) if port.size]
-    each = len(program.instructions) + sum(port.size for port in ports)  # a block; loads and stores count, too
+    each = len(program.instructions) + sum(port.size for port in ports)  # instructions per block, with loads and stores
     blocks = -(-WORK // max(each, 1))
     words = {
         sharing.LOOP: loop,
@@ -42,7 +42,7 @@ def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, A
 
 
 def start(threads: int):
-    """See to it that there are workers for so many threads, the calling one included."""
+    """Start workers until there are as many as ``threads`` threads need, the calling one included."""
     global running
     with LOCK:
         while running < min(threads - 1, sharing.WORKERS):
@@ -64,26 +64,26 @@ def _start(number: int):
     words[:] = (0, 0, allocate(), allocate())
     for lock in words[sharing.WAKE :]:
         acquire(lock, 1)
-    run(engine.get_function_address("worker"), place)  # if there can be no more threads, nobody takes its offers
+    run(engine.get_function_address("worker"), place)  # if the thread cannot start, offers to it are withdrawn
 
 
 @once
 def _engine() -> Any:
-    """The loaded machine code."""
+    """Return the loaded machine code."""
     target = host()
     engine = loaded(("sharing",), lambda: assemble(sharing.sharing_text(target), target), target)
     address = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
     locks = [address(ctypes.pythonapi[f"PyThread_{name}_lock"]) for name in ("acquire", "release")]
     context = (ctypes.c_void_p * sharing.CONTEXT).from_address(engine.get_global_value_address("context"))
     context[:] = [*locks, table("_UFUNC_API")[GET_FLAGS]]
-    for_good(engine)  # workers are in this code until the process ends
+    for_good(engine)  # workers run this code until the process ends
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_forget)  # threads stay behind in the parent
+        os.register_at_fork(after_in_child=_forget)  # the child has no threads of its parent
     return engine
 
 
 def _started() -> ctypes.c_int64:
-    """How many workers the machine code knows of."""
+    """Return the number of workers as seen by the machine code."""
     return ctypes.c_int64.from_address(_engine().get_global_value_address("started"))
 
 

@@ -1,7 +1,7 @@
-"""The time loop in native code: a block of samples runs through all its steps while its state stays close by.
+"""The time loop in native code: a block of samples runs through all its steps while its state stays in the cache.
 
-A block keeps as many samples as a vector has lanes; rows of the input block of every kernel are those of
-``codegen.timeloop``.
+A block has as many samples as a vector has lanes. The rows of the input block of every kernel are those that
+``codegen.timeloop`` lists.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel, emit_kernel
 from .layout import ELEMENTS, TILES, Tile, call_mover, columns, flat_offsets, store_tile, tile_table, tile_width
-from .lifetime import Recent, own
+from .lifetime import Recent, make_owner
 from .machine_code import assemble, loaded
 from .target import Target, host
 
 WORDS = ("t0", "dt", "samples", "first", "steps", "every", "end", "last_held", "state", "constants", "constants_step",
          "records", "records_step", "record_step")  # fmt: skip
-REALS = 2  # the first of them; the others are whole numbers
-CHAINS = 4  # of sums, so that none waits for many others
+REALS = 2  # number of floats, which come first; the others are integers
+CHAINS = 4  # independent partial sums, to reduce latency
 HELD = 3  # words for each held port: pointer, bytes from sample to sample, bytes from step to step
 
 
 def build_loop(loop: TimeLoop, samples: int) -> Run:
-    """Native code of a loop. It lets go of Python's lock while it runs."""
+    """Compile a loop to native code, which releases Python's lock while it runs."""
     target = host()
     if samples <= target.half.lanes("float64"):
         target = target.half
@@ -41,7 +41,7 @@ def build_loop(loop: TimeLoop, samples: int) -> Run:
     def load() -> Run:
         engine = loaded((loop.digest,), lambda: assemble(ir_text(loop, target), target), target)
         native = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(engine.get_function_address("run"))
-        native.owner = own([engine])  # type: ignore
+        native.owner = make_owner([engine])  # type: ignore
         return partial(_bound, native)
 
     return _loaded.get((loop.digest, target), load)
@@ -64,7 +64,7 @@ def _bound(
     constants: np.ndarray,
     records: np.ndarray,
 ) -> Callable[[], None]:
-    """Tell native code where arrays are: WORDS, then HELD words for each held port."""
+    """Bind native code to arrays: WORDS, then HELD words for each held port."""
     assert all(x.shape[-1] < 2 or x.strides[-1] == x.itemsize for x in (state, constants, records, *held))  # no gaps
     words = {
         "t0": t0, "dt": dt, "samples": len(state), "first": turns.first, "steps": turns.steps, "every": turns.every,
@@ -72,26 +72,26 @@ def _bound(
         "constants_step": _step(constants), "records": _address(records), "records_step": records.strides[0],
         "record_step": records.strides[1],
     }  # fmt: skip
-    own = [word for x in held for word in (_address(x), _step(x), x.strides[1])]
-    form = f"{REALS}d{len(WORDS) - REALS + len(own)}q"
-    return partial(native, struct.pack(form, *(words[name] for name in WORDS), *own))
+    held_words = [word for x in held for word in (_address(x), _step(x), x.strides[1])]
+    form = f"{REALS}d{len(WORDS) - REALS + len(held_words)}q"
+    return partial(native, struct.pack(form, *(words[name] for name in WORDS), *held_words))
 
 
 def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]  # a third of the time that array.ctypes takes
+    return array.__array_interface__["data"][0]  # three times faster than array.ctypes
 
 
 def _step(array: np.ndarray) -> int:
-    """Bytes from sample to sample; none where all share one."""
+    """Return the bytes from sample to sample; 0 if all share one."""
     return array.strides[0] if len(array) > 1 else 0
 
 
 class _Writer:
-    """IR of one loop in the making."""
+    """Writer of the IR of one loop."""
 
     def __init__(self, loop: TimeLoop, target: Target):
         self.loop = loop
-        self.lazy = isinstance(loop.scheme, OwnStep)  # x goes to %state after the last turn: no step looks for it there
+        self.lazy = isinstance(loop.scheme, OwnStep)  # x is copied to %state after the last turn, as no step reads it
         self.records = len(loop.record.results)
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
         self.m = m = Module(target, "float64")
@@ -110,7 +110,7 @@ class _Writer:
         return self.m.text()
 
     def _emit_save(self) -> None:
-        """Records of one block -> their rows of the array; ``%ahead``: bytes to the next records."""
+        """Add ``@save``, which copies the records of one block to the array; ``%ahead``: bytes to the next records."""
         m, size = self.m, self.records
         head = "define internal void @save(ptr %base, i64 %step, i64 %last, ptr %block, i64 %ahead) noinline nounwind"
         with Function(m, head) as f:
@@ -125,7 +125,7 @@ class _Writer:
                 rows = ["%base"]
                 for _ in range(1, m.lanes):
                     rows.append(f.at(rows[-1], "%step"))
-                # The lines of the next records come while the kernels run: stores that miss fill the store buffer.
+                # Prefetch the lines of the next records while the kernels run: missing stores fill the store buffer.
                 for row in rows:
                     there = f.at(row, "%ahead")
                     for k in range(0, 8 * size, LINE):
@@ -137,8 +137,7 @@ class _Writer:
                 f.do("br label %end")
                 f.label("elements")
             self._unpack(f, size, "%base", "%step", "%last", "%block")
-            f.do("br label %end")
-            f.label("end")
+            f.start("end")
             f.do("ret void")
 
     def _emit_run(self) -> None:
@@ -161,7 +160,7 @@ class _Writer:
         heads = f.let(f"add i64 {words['steps']}, {words['end']}")  # turns of the inner loop
         less = f.let(f"sub i64 {words['every']}, 1")
         before = f.let(f"add i64 {words['first']}, {less}")
-        self.first_row = f.let(f"sdiv i64 {before}, {words['every']}")  # the first record of this run among all
+        self.first_row = f.let(f"sdiv i64 {before}, {words['every']}")  # number of the first record of this run
         with f.counted("block", words["samples"], m.lanes) as block:
             rest = f.let(f"sub i64 {words['samples']}, {block}")
             last = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {rest}, 1')}, i64 {m.lanes - 1})")
@@ -183,21 +182,18 @@ class _Writer:
     def _turn(self, turn: str, block: str, last: str) -> None:
         f, loop, words = self.f, self.loop, self.words
         step = f.let(f"add i64 {words['first']}, {turn}")
-        made = f.load_row("%state", loop.state - 1)  # steps of each sample
-        time = f.binary("fadd", self.t0, f.binary("fmul", made, self.dt))
+        step_count = f.load_row("%state", loop.state - 1)  # number of steps of each sample so far
+        time = f.binary("fadd", self.t0, f.binary("fmul", step_count, self.dt))
         f.store_row(time, "%in", loop.x)
         self._hold(step, block, last)
         if self.records:
             over = f.let(f"srem i64 {step}, {words['every']}")
             due = f.let(f"icmp eq i64 {over}, 0")
-            f.do(f"br i1 {due}, label %record, label %recorded")
-            f.label("record")
+            f.when(due, "record", "recorded")
             self._record(step, block, last)
-            f.do("br label %recorded")
-            f.label("recorded")
+            f.start("recorded")
         more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
-        f.do(f"br i1 {more}, label %advance, label %advanced")
-        f.label("advance")
+        f.when(more, "advance", "advanced")
         match loop.scheme:
             case OwnStep():
                 self._call("advance", "%out")
@@ -205,13 +201,12 @@ class _Writer:
                 self._stages(scheme, time)
                 self._combine(scheme.step, "%out", self._rates_of_stage)
             case AdamsBashforth() as scheme:
-                self._look_back(scheme, time, made)
-        if loop.finish is not None:  # it reads what the scheme left in %out
+                self._look_back(scheme, time, step_count)
+        if loop.finish is not None:  # it reads the result of the scheme
             self._copy_x("%out", "%in")
             self._call("finish", "%out")
-        self._accept(made)
-        f.do("br label %advanced")
-        f.label("advanced")
+        self._accept(step_count)
+        f.start("advanced")
 
     def _record(self, step: str, block: str, last: str) -> None:
         f, words = self.f, self.words
@@ -227,8 +222,8 @@ class _Writer:
         where = f"ptr {base}, i64 {words['records_step']}, i64 {last}"
         f.do(f"call void @save({where}, ptr {source}, i64 {words['record_step']})")
 
-    def _accept(self, made: str) -> None:
-        """x is what stands in %out; count the step if all of it is finite."""
+    def _accept(self, step_count: str) -> None:
+        """Accept x from %out, and count the step if all entries are finite."""
         f, m = self.f, self.m
         sums: list[str] = []
         for row in range(self.loop.x):
@@ -242,13 +237,13 @@ class _Writer:
             sums.append(f.binary("fadd", sums.pop(0), sums.pop(0)))
         one = f.constant(1.0)
         for total in sums:  # a robot without joints has no x
-            nothing = f.binary("fsub", total, total)  # not a number unless the sum is finite
+            nothing = f.binary("fsub", total, total)  # NaN unless the sum is finite
             finite = f.let(f"fcmp ord {m.vector} {nothing}, zeroinitializer")
             one = f.let(f"select <{m.lanes} x i1> {finite}, {m.vector} {one}, {m.vector} zeroinitializer")
-        f.store_row(f.binary("fadd", made, one), "%state", self.loop.state - 1)
+        f.store_row(f.binary("fadd", step_count, one), "%state", self.loop.state - 1)
 
     def _stages(self, scheme: RungeKutta, time: str) -> None:
-        """All rates of a step."""
+        """Compute all rates of a step."""
         f, x = self.f, self.loop.x
         self._call("advance", "%k0")
         for stage, (node, place) in enumerate(scheme.stages, 1):
@@ -257,13 +252,12 @@ class _Writer:
             self._call("advance", f"%k{stage}")
         f.store_row(time, "%in", x)
 
-    def _look_back(self, scheme: AdamsBashforth, time: str, made: str) -> None:
-        """Samples that have made too few steps to look back on take one of the scheme that starts."""
+    def _look_back(self, scheme: AdamsBashforth, time: str, step_count: str) -> None:
+        """Make a multistep; samples with too few earlier steps use the starting scheme."""
         f, m = self.f, self.m
-        early = f.let(f"fcmp olt {m.vector} {made}, {f.constant(float(scheme.history))}")
+        early = f.let(f"fcmp olt {m.vector} {step_count}, {f.constant(float(scheme.history))}")
         some = f.let(f"icmp ne i{m.lanes} {f.let(f'bitcast <{m.lanes} x i1> {early} to i{m.lanes}')}, 0")
-        f.do(f"br i1 {some}, label %early, label %later")
-        f.label("early")
+        f.when(some, "early", "later")
         self._stages(scheme.start, time)
         self._combine(scheme.start.step, "%out", self._rates_of_stage)
         self._combine(scheme.step, "%in", self._rates_of_step)
@@ -274,8 +268,7 @@ class _Writer:
         f.label("later")
         self._call("advance", "%k0")
         self._combine(scheme.step, "%out", self._rates_of_step)
-        f.do("br label %combined")
-        f.label("combined")
+        f.start("combined")
         self._remember(scheme.history)
 
     def _combine(self, combination: Combination, out: str, rates: Callable[[int, int], str]) -> None:
@@ -288,14 +281,14 @@ class _Writer:
         return self.f.load_row(f"%k{stage}", row)
 
     def _rates_of_step(self, row: int, age: int) -> str:
-        """Of this step, then of those before it."""
+        """Load the rates of this step (age 0) or of an earlier one."""
         return self.f.load_row("%state", age * self.loop.x + row) if age else self.f.load_row("%k0", row)
 
     def _share(self, share: Fraction | float) -> str:
         return self.dt if share == 1 else self.f.binary("fmul", self.dt, self.f.constant(float(share)))
 
     def _remember(self, history: int) -> None:
-        """The rates of this step are the youngest of the history."""
+        """Put the rates of this step first in the history."""
         f, x = self.f, self.loop.x
         for age in range(history, 1, -1):
             for row in range(x):
@@ -339,12 +332,11 @@ class _Writer:
         return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
     def _word(self, number: int) -> str:
-        kind = "double" if number < REALS else "i64"
-        return self.f.let(f"load {kind}, ptr {self.f.at('%words', 8 * number)}")
+        return self.f.word("%words", number, "double" if number < REALS else "i64")
 
 
 def _side_by_side(results: Sequence[int], n_inputs: int) -> int | None:
-    """The first of the inputs that are the results, if these stand side by side among them."""
+    """Return the first input if the results are contiguous inputs, else None."""
     first = results[0] if results else n_inputs
     rows = range(first, first + len(results))
     return first if list(results) == list(rows) and rows.stop <= n_inputs else None

@@ -1,4 +1,4 @@
-"""Registering a compiled loop as a NumPy generalised ufunc, through NumPy's C interface and ctypes."""
+"""Registration of a compiled loop as a NumPy generalised ufunc, through NumPy's C interface and ctypes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .lifetime import for_good
 from .numpy_api import table
 
 SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in every NumPy since 1.3
-OBJECT = object.__basicsize__ + 72  # byte offset of a ufunc's field for an object that is to live as long
+OBJECT = object.__basicsize__ + 72  # byte offset of a ufunc's field for an object that must live as long
 
 
 def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None) -> tuple[Any, list]:
-    """The ufunc that calls the machine code at ``loop`` with ``data``, and the buffers that must live as long."""
+    """Return the ufunc that calls the machine code at ``loop`` with ``data``, and buffers that must live as long."""
     ports = (*program.inputs, *program.outputs)
     if program.outputs and all(port.size for port in ports):
         return _register(program, dtype, loop, data)
@@ -33,26 +33,26 @@ def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None)
 
 
 def retain(ufunc: np.ufunc | PartlyEmpty | None, owner: Any):
-    """Keep ``owner`` for as long as the ufunc lives; for good where NumPy has no place for it that is known here."""
+    """Keep ``owner`` for as long as the ufunc lives; for ever if the ufunc's field for it is not known."""
     if isinstance(ufunc, PartlyEmpty):
         ufunc = ufunc.ufunc
     if ufunc is not None:
-        for_good(owner)  # a reference, which the ufunc takes over
+        for_good(owner)  # adds a reference, which the ufunc takes over
         if _place_is_known():
             ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value = id(owner)
 
 
 @cache
 def _place_is_known() -> bool:
-    """Whether ufuncs of Python functions have these where expected, and others nothing."""
+    """Return whether the field has the function in a ufunc of a Python function, and nothing in other ufuncs."""
     if np.ufunc.__basicsize__ < OBJECT + 8:
         return False
-    held = [ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value for ufunc in (np.frompyfunc(len, 1, 1), np.add)]
-    return held == [id(len), None]
+    fields = [ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value for ufunc in (np.frompyfunc(len, 1, 1), np.add)]
+    return fields == [id(len), None]
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """Core dimensions with frozen sizes: ``(7),(7),(7)->(7,7)``."""
+    """Return the signature with fixed core dimensions: ``(7),(7),(7)->(7,7)``."""
     sides = (",".join("(" + ",".join(map(str, port.shape)) + ")" for port in ports) for ports in (inputs, outputs))
     return "->".join(sides)
 
@@ -72,7 +72,7 @@ def _register(program: Program, dtype: str, loop: int, data: int | None) -> tupl
         )  # fmt: skip
     except ValueError as error:
         raise UnsupportedError(
-            f"NumPy refuses this function: {error}", where=program.name, got=f"{len(ports)} arguments",
+            f"NumPy does not accept this function: {error}", where=program.name, got=f"{len(ports)} arguments",
             expected="at most 32 inputs and outputs together (NumPy 1) or 64 (NumPy 2)",
         ) from error  # fmt: skip
     expected = core if any(port.shape for port in ports) else None  # scalars only: an ordinary ufunc
@@ -91,9 +91,9 @@ def _constructor():
 
 @dataclass(frozen=True)
 class PartlyEmpty:
-    """Stands for a ufunc some of whose arguments hold nothing, such as the joint positions of a robot without joints.
+    """Replacement of a ufunc with empty arguments, such as the joint positions of a robot without joints.
 
-    NumPy does not accept a core dimension of size zero. ``ufunc`` computes the arguments that hold something.
+    NumPy does not accept a core dimension of size zero. ``ufunc`` computes the outputs that are not empty.
     """
 
     program: Program
@@ -128,16 +128,15 @@ class PartlyEmpty:
                                  expected=f"(..., {', '.join(map(str, port.shape))})")  # fmt: skip
             batches.append(array.shape[:split])
         batch = np.broadcast_shapes(*batches)
-        full = (
-            self.ufunc(*(a for a, p in zip(arrays, self.program.inputs, strict=True) if p.size)) if self.ufunc else ()
-        )
-        values = iter(full if isinstance(full, tuple) else (full,))
-        results = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
-        answers = []
-        for port, result in zip(self.program.outputs, results, strict=True):
+        filled = [array for array, port in zip(arrays, self.program.inputs, strict=True) if port.size]
+        computed = self.ufunc(*filled) if self.ufunc else ()
+        values = iter(computed if isinstance(computed, tuple) else (computed,))
+        targets = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
+        results = []
+        for port, result in zip(self.program.outputs, targets, strict=True):
             if result is None:
                 result = np.empty(batch + port.shape, self.dtype)
             if port.size:
                 result[...] = next(values)
-            answers.append(result)
-        return tuple(answers) if self.nout != 1 else answers[0]
+            results.append(result)
+        return tuple(results) if self.nout != 1 else results[0]

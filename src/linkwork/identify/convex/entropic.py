@@ -1,10 +1,16 @@
-"""The entropic pull of bodies and of positive numbers towards a prior, which also keeps them inside of what can be.
+"""Pseudo-inertias of bodies, and the entropic prior that keeps bodies physical and near a prior.
+
+The 4 x 4 pseudo-inertia of a body with mass m, first moments h and inertia J about the origin is positive definite
+exactly where the body is physical (Wensing, Kim and Slotine 2018):
+
+  P = [S  h; h^T  m],    S = tr(J) / 2 1 - J
+
+The entropic term, with P0 the pseudo-inertia of the prior and k the other numbers that must be positive, is
 
   (1)  sum_i [tr(P0_i^-1 P_i) - log det P_i] + sum_k [x_k / x0_k - log x_k]
 
-with P the 4 x 4 pseudo-inertia of a body and P0 the prior's; k: numbers that are positive beside the bodies. But for a
-constant it is the divergence of densities (Lee, Wensing and Park 2020): least at the prior, and beyond all bounds where
-a body ceases to be physical, so that Newton's steps stay inside. It does not depend on frames and units.
+Up to a constant it is the divergence of densities (Lee, Wensing and Park 2020). It is least at the prior and infinite
+where a body ceases to be physical, so Newton's steps stay inside. It does not depend on frames and units.
 """
 
 from __future__ import annotations
@@ -14,14 +20,71 @@ from functools import cached_property
 
 import numpy as np
 
+from ...model import pseudo_inertia as pseudo_inertia_of
 from ..regression.unknowns import TEN
-from .inertia_cone import UNITS, factors, pseudo_inertia
+
+THIN, EXTENT = 1e-6, 1e-3  # smallest eigenvalue that is accepted, relative to the mass, and the one set instead
+LIGHT, SIZE = 1e-3, 0.1  # mass of a massless body, relative to the mean of the others; its size in m by default
+SMALL = 1e-3  # smallest size of a body in m
+UNITS = np.array([pseudo_inertia_of(unit) for unit in np.eye(TEN)])  # P for a unit of each of the ten parameters
+
+
+def pseudo_inertia(rows: np.ndarray) -> np.ndarray:
+    """Return the pseudo-inertias (..., 4, 4) of bodies with ten parameters each, (..., 10)."""
+    return np.tensordot(rows, UNITS, axes=1)
+
+
+def parameters_of(P: np.ndarray) -> np.ndarray:
+    """Return the ten parameters (..., 10) of pseudo-inertias (..., 4, 4)."""
+    S = P[..., :3, :3]
+    J = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
+    i, j = np.triu_indices(3)
+    return np.concatenate([P[..., 3:, 3], P[..., :3, 3], J[..., i, j]], axis=-1)
+
+
+def make_physical(rows: np.ndarray) -> np.ndarray:
+    """Return bodies (n, 10) that are strictly physical.
+
+    A body that is not physical, or as thin as a line or a point, gets some extent: small eigenvalues of its
+    pseudo-inertia are raised, as shares of the mass with lengths in radii of gyration. A body without mass becomes a
+    small ball.
+    """
+    masses = rows[:, 0]
+    light = masses <= 0
+    if light.any():
+        total, spread = masses[~light].sum(), 0.5 * rows[~light][:, [4, 7, 9]].clip(min=0).sum()
+        size = np.sqrt(spread / total / 3) if total > 0 and spread > 0 else SIZE
+        mass = LIGHT * (masses[~light].mean() if total > 0 else 1.0)
+        ball = mass * np.array([1.0, 0, 0, 0, *(2 * size**2 * np.array([1, 0, 0, 1, 0, 1]))])
+        possible = (rows[:, [4, 7, 9]] >= 0).all(axis=1, keepdims=True)  # then the body keeps its own inertia
+        rows = np.where(light[:, None], rows * (possible & (np.arange(TEN) > 3)) + ball, rows)
+    P = pseudo_inertia(rows)
+    size = np.sqrt(np.maximum(np.trace(P[:, :3, :3], axis1=1, axis2=2) / 3 / rows[:, 0], SMALL**2))
+    units = np.ones((len(rows), 4))
+    units[:, :3] = size[:, None]
+    values, vectors = np.linalg.eigh(P / units[:, :, None] / units[:, None, :])
+    raised = np.maximum(values, EXTENT * rows[:, :1])
+    moved = (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) * units[:, :, None] * units[:, None, :]
+    return np.where(np.any(values < THIN * rows[:, :1], axis=1, keepdims=True), parameters_of(moved), rows)
+
+
+def factors(inverse: np.ndarray) -> np.ndarray:
+    """Return F (bodies, 10, 10) with |F x|^2 = tr(X X), X = G^-1 P(x) G^-T, given the inverses of G (bodies, 4, 4)."""
+    X = inverse[:, None] @ UNITS @ inverse.transpose(0, 2, 1)[:, None]
+    i, j = np.triu_indices(4)
+    return (X[:, :, i, j] * np.where(i == j, 1.0, np.sqrt(2.0))).transpose(0, 2, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Entropic:
-    """Of a vector: where the ten of each of its ``bodies`` begin, and places of its ``positive`` numbers. ``start``:
-    the prior of all, strictly inside. ``hold``: a quadratic pull on the others, offsets say."""
+    """The entropic term (1) of a vector.
+
+    Attributes:
+        bodies: Where the ten parameters of each body begin.
+        positive: Places of the other positive numbers.
+        start: The prior of all numbers, strictly inside.
+        hold: Weight of a quadratic pull on all other numbers, such as offsets.
+    """
 
     bodies: tuple[int, ...]
     positive: tuple[int, ...]
@@ -30,12 +93,12 @@ class Entropic:
 
     @cached_property
     def places(self) -> np.ndarray:
-        """Of the bodies, (bodies, 10)."""
+        """Places of the bodies' parameters, (bodies, 10)."""
         return np.array(self.bodies, int)[:, None] + np.arange(TEN)
 
     @cached_property
     def degree(self) -> int:
-        """Of the border: entries on the diagonals of all P, and positive numbers."""
+        """Degree of the barrier: 4 for each body, 1 for each positive number."""
         return 4 * len(self.bodies) + len(self.positive)
 
     @cached_property
@@ -43,53 +106,53 @@ class Entropic:
         return np.linalg.inv(self.parts(self.start)[0])
 
     @cached_property
-    def pull(self) -> np.ndarray:
-        """What (1) has beside its border, per unit of each number."""
-        return self.along(self.P0_inverse, 1 / self.parts(self.start)[1])
+    def linear_term(self) -> np.ndarray:
+        """Coefficients of the linear part of (1)."""
+        return self.gradient_of(self.P0_inverse, 1 / self.parts(self.start)[1])
 
     @cached_property
     def weak(self) -> np.ndarray:
-        """The pull on those that have neither body nor sign, so that none is left undetermined."""
-        found = np.full(len(self.start), self.hold)
-        found[self.places] = 0.0
-        found[list(self.positive)] = 0.0
-        return found
+        """Weights of the quadratic pull: ``hold`` for numbers of no body and no sign, so that none is undetermined."""
+        weights = np.full(len(self.start), self.hold)
+        weights[self.places] = 0.0
+        weights[list(self.positive)] = 0.0
+        return weights
 
     def parts(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pseudo-inertias, and the numbers that are positive beside them."""
+        """Return the pseudo-inertias of the bodies, and the other positive numbers."""
         return pseudo_inertia(theta[self.places]), theta[list(self.positive)]
 
-    def along(self, S: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """Slopes by all numbers where those by the parts are S and s: tr(E_k S) of the k-th of a body."""
-        found = np.zeros(len(self.start))
-        found[self.places] = np.einsum("kij,bji->bk", UNITS, S)
-        found[list(self.positive)] = s
-        return found
+    def gradient_of(self, S: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Return the gradient by all numbers, given those by the parts, S and s: tr(E_k S) for the k-th of a body."""
+        gradient = np.zeros(len(self.start))
+        gradient[self.places] = np.einsum("kij,bji->bk", UNITS, S)
+        gradient[list(self.positive)] = s
+        return gradient
 
     def root(self, inverse: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Rows J whose J^T J has ``factors`` of the inverses for bodies, and squares of scales."""
+        """Return rows J such that J^T J has ``factors`` of the inverses for bodies, else squares of the scales."""
         count, J = self.places.size, np.zeros((self.places.size + len(self.positive), len(self.start)))
         J[np.arange(count).reshape(-1, TEN, 1), self.places[:, None]] = factors(inverse)
         J[count + np.arange(len(scale)), list(self.positive)] = scale
         return J
 
     def value(self, theta: np.ndarray) -> float:
-        """(1); infinite outside."""
+        """Return (1); infinite outside."""
         P, others = self.parts(theta)
         try:
             logs = 2 * np.log(np.diagonal(np.linalg.cholesky(P), axis1=1, axis2=2)).sum()
         except np.linalg.LinAlgError:
             return np.inf
-        return float(self.pull @ theta - logs - np.log(others).sum()) if (others > 0).all() else np.inf
+        return float(self.linear_term @ theta - logs - np.log(others).sum()) if (others > 0).all() else np.inf
 
     def slopes(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient, and a root of the Hessian."""
+        """Return the gradient, and a root of the Hessian."""
         P, others = self.parts(theta)
         inverse = np.linalg.inv(np.linalg.cholesky(P))
-        gradient = self.pull - self.along(inverse.transpose(0, 2, 1) @ inverse, 1 / others)
+        gradient = self.linear_term - self.gradient_of(inverse.transpose(0, 2, 1) @ inverse, 1 / others)
         return gradient, self.root(inverse, 1 / others)
 
     def divergences(self, theta: np.ndarray) -> np.ndarray:
-        """Of each body from its prior: zero if they are equal."""
-        turned = self.P0_inverse @ self.parts(theta)[0]
-        return np.trace(turned, axis1=1, axis2=2) - np.linalg.slogdet(turned)[1] - 4.0
+        """Return the divergence of each body from its prior: zero if they are equal."""
+        product = self.P0_inverse @ self.parts(theta)[0]
+        return np.trace(product, axis1=1, axis2=2) - np.linalg.slogdet(product)[1] - 4.0

@@ -1,13 +1,13 @@
-"""Where the data press bodies against the border of what is physical: the central path, to its end.
+"""The central path: an interior-point method for data that press bodies against the boundary of what is physical.
 
-Newton's steps creep along such a border. So beside each pseudo-inertia P there is a force Z of the border, positive:
+Newton's steps creep along such a boundary. So each pseudo-inertia P gets a positive dual variable Z:
 
-  (1)  A^T (A theta - b) + gamma P0^-1 - Z = 0      (of the parameters: tr(E_k S) of a matrix S)
+  (1)  A^T (A theta - b) + gamma P0^-1 - Z = 0      (by the parameters: tr(E_k S) for a matrix S)
   (2)  P Z = mu 1,    mu -> gamma
 
-and likewise of numbers that are positive. Both are followed together from a large mu on, in the scaling of Nesterov and
-Todd (1997): with P = L L^T, Z = R R^T, R^T L = U D V^T and G = L V D^-1/2, both G^-1 P G^-T and G^T Z G are D.
-Eliminating dZ leaves least squares, with G^-1 E_k G^-T in the place of the Hessian's root.
+and likewise for positive numbers. Both are followed together from a large mu on, in the scaling of Nesterov and Todd
+(1997): with P = L L^T, Z = R R^T, R^T L = U D V^T and G = L V D^-1/2, both G^-1 P G^-T and G^T Z G are D. Eliminating
+dZ leaves least squares, with G^-1 E_k G^-T in the place of the Hessian's root.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ from ..regression.stacked_regressor import triangle
 from .entropic import Entropic
 
 MOST = 60  # steps
-AHEAD, BACK = 0.98, 0.95  # of the way to the border, when looking ahead and when going
-CLOSE = 0.1  # of gamma: a step that promises less is the last; Newton's do the rest
+AHEAD, BACK = 0.98, 0.95  # shares of the way to the boundary: of a predictor step, and of a step that is made
+CLOSE = 0.1  # of gamma: a step with less expected decrease is the last; Newton's steps do the rest
 
 
-def central(
+def follow_central_path(
     A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, near: tuple[np.ndarray, float] | None = None
 ) -> tuple[np.ndarray, int]:
-    """theta near the minimum with the weight gamma, and the number of steps. ``near``: the minimum with another weight,
-    and this weight; else from the prior on."""
+    """Return theta near the minimum for the weight gamma, and the number of steps.
+
+    Args:
+        A, b: The equations A theta = b.
+        prior: The entropic term.
+        gamma: Its weight.
+        near: The minimum for another weight, and this weight. Default: start from the prior.
+    """
     count = prior.degree
     if not count:
         return prior.start, 0
@@ -41,34 +47,33 @@ def central(
     state = _State.of(inside, mu, prior)
     for iteration in range(1, MOST):
         try:
-            way = _Way.at(A, b, prior, gamma, state)
+            linear = _Linearised.at(A, b, prior, gamma, state)
             inside = state.theta
-            step = way.step(gamma)  # how far could mu fall?
-            ahead = way.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
+            step = linear.step(gamma)  # how far could mu fall?
+            ahead = linear.moved(step, min(1.0, AHEAD * step.reach)).gap(prior) / count
             now = state.gap(prior) / count
             mu = max(gamma, min(1.0, max(ahead, 0.0) / now) ** 2 * now)
-            step = way.step(mu)
+            step = linear.step(mu)
             length = min(1.0, BACK * step.reach)
-            state = way.moved(step, length)
-            if mu == gamma and length == 1.0 and abs(float(step.theta @ way.slope(mu))) < CLOSE * gamma:
+            state = linear.moved(step, length)
+            if mu == gamma and length == 1.0 and abs(float(step.theta @ linear.slope(mu))) < CLOSE * gamma:
                 return state.theta, iteration
-        except np.linalg.LinAlgError:  # digits do not tell more
+        except np.linalg.LinAlgError:  # double precision is exhausted
             return inside, iteration
     return inside, MOST
 
 
 def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
-    """The prior, with bodies as heavy as the data ask for, all alike, if that is more: from bodies that are far too
-    light the path would go along the border, in steps of a thousandth."""
+    """Return the prior with all bodies scaled up to what the data require, since far too light ones make tiny steps."""
     bodies = np.zeros_like(prior.start)
     bodies[prior.places] = prior.start[prior.places]
-    acting, left = A @ bodies, b - A @ prior.start
-    more = float(acting @ left) / max(float(acting @ acting), np.finfo(float).tiny)
-    return prior.start + max(more, 0.0) * bodies
+    effect, residual = A @ bodies, b - A @ prior.start
+    factor = float(effect @ residual) / max(float(effect @ effect), np.finfo(float).tiny)
+    return prior.start + max(factor, 0.0) * bodies
 
 
 class _Step(NamedTuple):
-    """Of what a state has, and how many times it can be gone until the border."""
+    """Changes of a state, and how many times the step can be made until the boundary."""
 
     theta: np.ndarray
     Z: np.ndarray
@@ -78,7 +83,7 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """``Z``: forces of the bodies' borders, ``z`` of the positive numbers'."""
+    """The parameters ``theta``, and dual variables ``Z`` of the bodies and ``z`` of the positive numbers."""
 
     theta: np.ndarray
     Z: np.ndarray
@@ -96,41 +101,41 @@ class _State:
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
-    """From a state: all that its steps share."""
+class _Linearised:
+    """What all steps from a state share."""
 
     prior: Entropic
     state: _State
-    base: np.ndarray  # slope of the cost without the border
-    border: np.ndarray  # slope of -log det P, times minus one
-    inverse: np.ndarray  # of the root of the equations
+    base: np.ndarray  # gradient of the cost without the barrier
+    border: np.ndarray  # gradient of log det P
+    inverse: np.ndarray  # inverse of the root of the normal equations
     back: np.ndarray  # G^-1
-    roots: tuple[np.ndarray, np.ndarray]  # inverses of those of P and Z
+    roots: tuple[np.ndarray, np.ndarray]  # inverses of the Cholesky factors of P and Z
     D: np.ndarray
 
     @staticmethod
-    def at(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, state: _State) -> _Way:
+    def at(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, state: _State) -> _Linearised:
         P, o = prior.parts(state.theta)
         L, R = np.linalg.cholesky(P), np.linalg.cholesky(state.Z)
         _, D, Vt = np.linalg.svd(R.transpose(0, 2, 1) @ L)
         back = np.linalg.inv(L @ Vt.transpose(0, 2, 1) / np.sqrt(D)[:, None, :])
         roots = np.linalg.inv(L), np.linalg.inv(R)
-        border = prior.along(roots[0].transpose(0, 2, 1) @ roots[0], 1 / o)
+        border = prior.gradient_of(roots[0].transpose(0, 2, 1) @ roots[0], 1 / o)
         J = prior.root(back, np.sqrt(state.z / o))
         inverse = inverse_of(triangle(np.concatenate([A, J, np.diag(np.sqrt(prior.weak))])))
-        base = A.T @ (A @ state.theta - b) + prior.weak * (state.theta - prior.start) + gamma * prior.pull
-        return _Way(prior, state, base, border, inverse, back, roots, D)
+        base = A.T @ (A @ state.theta - b) + prior.weak * (state.theta - prior.start) + gamma * prior.linear_term
+        return _Linearised(prior, state, base, border, inverse, back, roots, D)
 
     def slope(self, mu: float) -> np.ndarray:
         return self.base - mu * self.border
 
     def step(self, mu: float) -> _Step:
-        """Towards the path's point of mu."""
+        """Return the step towards the point of the path with this mu."""
         step = -self.inverse @ (self.inverse.T @ self.slope(mu))
         _, o = self.prior.parts(self.state.theta)
         dP, do = self.prior.parts(step)
-        turned = self.back @ dP @ self.back.transpose(0, 2, 1)
-        inner = (mu / self.D - self.D)[:, :, None] * np.eye(4) - turned
+        scaled = self.back @ dP @ self.back.transpose(0, 2, 1)
+        inner = (mu / self.D - self.D)[:, :, None] * np.eye(4) - scaled
         dZ = self.back.transpose(0, 2, 1) @ inner @ self.back
         dz = mu / o - self.state.z - self.state.z / o * do
         least = [
@@ -146,6 +151,6 @@ class _Way:
 
 
 def inverse_of(R: np.ndarray) -> np.ndarray:
-    """Of a triangle whose columns may have very different lengths."""
+    """Return the inverse of a triangle whose columns may have very different lengths."""
     scale = np.linalg.norm(R, axis=0)
     return np.linalg.inv(R / scale) / scale[:, None]

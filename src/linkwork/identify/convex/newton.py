@@ -1,9 +1,9 @@
-"""Least squares inside of what is physical: a convex problem, by damped Newton's steps.
+"""Least squares over physical bodies: a convex problem, solved by damped Newton steps.
 
-  minimise  |A theta - b|^2 / 2 + gamma times the entropic pull of theta
+  minimise  |A theta - b|^2 / 2 + gamma times the entropic term of theta
 
-Near the minimum Newton's steps do it. Elsewhere bodies may have to go along the border of what is physical, where such
-steps creep; there the central path leads near it first.
+Newton's steps converge near the minimum. Elsewhere bodies may have to go along the boundary of what is physical, where
+such steps creep; there the central path leads near the minimum first.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 from ..regression.stacked_regressor import triangle
 from .entropic import Entropic
-from .interior_point import central, inverse_of
+from .interior_point import follow_central_path, inverse_of
 
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
-MOST, DIRECT = 50, 8  # of these steps; and before the central path is asked
+MOST, DIRECT = 50, 8  # largest number of steps; and before the central path is tried
 ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
-ENOUGH = 1e-4  # of the gain that a step promises
-SHORTEST = 1e-12  # of a step
+ENOUGH = 1e-4  # share of the expected gain that a step must reach
+SHORTEST = 1e-12  # shortest length of a step
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """``cost`` with the entropic term. ``settled``: is it the minimum?"""
+    """Parameters ``theta`` and ``cost`` with the entropic term; ``settled`` is False if the search did not converge."""
 
     theta: np.ndarray
     cost: float
@@ -35,12 +35,12 @@ class Minimum:
 
 
 def minimum(A: np.ndarray, b: np.ndarray, prior: Entropic, gamma: float, start: np.ndarray | None = None) -> Minimum:
-    """``start``: where it is thought to be; if it is not near, or not known, it is looked for from the prior on."""
-    if start is not None and (found := newton(A, b, prior, gamma, start, most=DIRECT)).settled:
-        return found
-    theta, iterations = central(A, b, prior, gamma)
-    found = newton(A, b, prior, gamma, theta)
-    return replace(found, iterations=found.iterations + iterations)
+    """Return the minimum, by Newton's steps from ``start`` if they converge quickly, else along the central path."""
+    if start is not None and (result := newton(A, b, prior, gamma, start, most=DIRECT)).settled:
+        return result
+    theta, iterations = follow_central_path(A, b, prior, gamma)
+    result = newton(A, b, prior, gamma, theta)
+    return replace(result, iterations=result.iterations + iterations)
 
 
 def newton(
@@ -52,7 +52,7 @@ def newton(
     tight: float = TIGHT,
     most: int = MOST,
 ) -> Minimum:
-    """Newton's steps, each as long as keeps inside and lessens the cost enough."""
+    """Return the minimum by Newton's steps, each shortened until it stays inside and lowers the cost enough."""
 
     def cost(theta: np.ndarray, left: np.ndarray) -> float:
         return (
@@ -80,11 +80,11 @@ def newton(
 
 
 def covariance(A: np.ndarray, prior: Entropic, gamma: float, theta: np.ndarray) -> np.ndarray:
-    """Of theta, at the minimum, where equations are in deviations and the prior counts as knowledge."""
+    """Return the covariance of theta at the minimum, for equations in standard deviations and with the prior."""
     inverse = _inverse_root(A, prior, gamma, prior.slopes(theta)[1])
     return inverse @ inverse.T
 
 
 def _inverse_root(A: np.ndarray, prior: Entropic, gamma: float, J: np.ndarray) -> np.ndarray:
-    """Of R with R^T R the Hessian. Data may be 10^12 times as sure as the prior: squares would not tell."""
+    """Return the inverse of R, where R^T R is the Hessian, without squares, which lose digits of a weak prior."""
     return inverse_of(triangle(np.concatenate([A, math.sqrt(gamma) * J, np.diag(np.sqrt(prior.weak))])))

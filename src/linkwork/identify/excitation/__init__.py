@@ -1,1 +1,1 @@
-"""Motions from which parameters can be told."""
+"""Exciting motions: those from which parameters are identified well."""

@@ -29,15 +29,12 @@ def excite(
     seed: int = 0,
     progress: Any = None,
 ) -> Excitation:
-    """Find a motion within limits that excites the base parameters of a robot, and return an Excitation.
+    """Search for a motion within limits that excites the base parameters of a robot.
 
     Each joint follows a finite Fourier series (Swevers), which begins and ends at rest by polynomials of degree five.
     Columns of the regressor are those of ``regressor(..., "minimal", drives)``, each scaled by its root mean square
     over random motions within the same limits. Robots with loops move by their motors, if these determine all joints,
     else by their independent joints, and stay away from singular positions. Collisions of links are not checked.
-
-    Args:
-        robot: The robot, as it is thought to be.
         objective: "condition": the least condition number of the regressor over a period, or "logdet": the largest
             determinant of its information. Default: 'condition'.
         period: Period of the lowest harmonic, in s. Default: 10.0.
@@ -66,4 +63,19 @@ def excite(
         starts: Number of optimisations from random initial motions; the best is taken. Default: 5.
         seed: Seed of the random initial motions. Default: 0.
         progress: True, False, or a function of (done, total). Default: shown in a terminal.
+
+    Returns:
+        The motion with its figures of merit and margins.
+
+    Raises:
+        LinkworkError: If no motion stays within the limits.
+        UnsupportedError: If the base floats, joints have no motors, or the robot rolls on wheels.
+
+    Example:
+        >>> motion = linkwork.identify.excite(linkwork.load("planar2r"), starts=1, harmonics=2, period=2)
+        >>> motion.q.shape
+        (281, 2)
+
+    Args:
+        robot: The robot, with approximate parameters.
     """

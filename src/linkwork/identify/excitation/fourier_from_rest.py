@@ -1,4 +1,4 @@
-"""The motion that excites: Swevers' Fourier series, and polynomials that lead into it from rest and out of it again."""
+"""The exciting motion: Swevers' Fourier series, with polynomials that lead into it from rest and out of it again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,26 @@ from ...errors import LinkworkError
 
 @dataclass(frozen=True, eq=False)
 class FourierFromRest(Reference):
-    """Rests at ``offset``, comes to speed within ``ramp`` seconds, follows the series of ``Fourier`` for so many
-    ``periods``, and comes back to rest at ``offset`` within ``ramp`` seconds.
+    """A periodic reference from rest to rest: a ramp to a Fourier series, its periods, and a ramp back.
 
-    ``offset`` (n,), ``sines`` and ``cosines`` (n, K), ``frequency`` in hertz. On the ramps polynomials of degree five
-    meet the position, velocity and acceleration of the series, and those of rest, so all three are continuous.
+    On the ramps polynomials of degree five match position, velocity and acceleration of the series and of rest, so all
+    three are continuous.
+
+    Args:
+        offset: Positions at rest, (n,).
+        sines: Coefficients as in ``linkwork.control.Fourier``, (n, K).
+        cosines: Coefficients, (n, K).
+        frequency: Frequency of the first harmonic in Hz.
+        ramp: Duration of each ramp in s.
+        periods: Number of periods. Default: 1.
+
+    Raises:
+        LinkworkError: If a number is out of range, or shapes differ.
+
+    Example:
+        >>> motion = linkwork.identify.FourierFromRest([0.0], [[0.3]], [[0.1]], frequency=0.5, ramp=1.0)
+        >>> motion.duration, motion(0.0).v
+        (4.0, array([0.]))
     """
 
     offset: Any
@@ -38,14 +53,9 @@ class FourierFromRest(Reference):
                 where = f"FourierFromRest.{name}"
                 raise LinkworkError("out of range", where=where, got=value, expected="above zero")
         series = self._series
-        tidy = {
-            "offset": series.offset,
-            "sines": series.sines,
-            "cosines": series.cosines,
-            "frequency": series.frequency,
-        }
-        for name, value in {**tidy, "duration": self.periods * series.duration + 2 * self.ramp}.items():
-            object.__setattr__(self, name, value)
+        for name in ("offset", "sines", "cosines", "frequency"):
+            object.__setattr__(self, name, getattr(series, name))
+        object.__setattr__(self, "duration", self.periods * series.duration + 2 * self.ramp)
 
     @cached_property
     def _series(self) -> Fourier:
@@ -53,7 +63,7 @@ class FourierFromRest(Reference):
 
     @cached_property
     def _begin(self) -> tuple[np.ndarray, ...]:
-        """Of the series, where it begins and ends: distance from rest, velocity, acceleration, for a unit ramp."""
+        """Distance from rest, velocity and acceleration where the series begins and ends, for a ramp of 1 s."""
         at = self._series(0.0)
         return at.q - self.offset, at.v * self.ramp, at.a * self.ramp**2
 
@@ -74,7 +84,7 @@ class FourierFromRest(Reference):
         return Point(q, v, a)
 
     def _ramp(self, s: Any, sense: int) -> tuple[Any, Any, Any]:
-        """Distance from rest and its derivatives by s: Hermite's polynomials that end at rest."""
+        """Return the distance from rest and its derivatives by s: Hermite polynomials that end at rest."""
         d, v, a = self._begin
         v = sense * v
 
@@ -91,8 +101,10 @@ class FourierFromRest(Reference):
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Times, and what the motion is there per coefficient: x = ``q`` @ c and so on, where c has the offset, the sines
-    and the cosines of a joint. ``inside``: the times of the period itself, evenly spread; the others are on ramps."""
+    """Times, and the motion there per coefficient: x = ``q`` @ c, where c has the offset, sines and cosines of a joint.
+
+    ``inside`` are the evenly spaced times of the period itself; the others are on ramps.
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -102,7 +114,7 @@ class Grid:
 
     @staticmethod
     def of(harmonics: int, period: float, ramp: float, count: int) -> Grid:
-        """``count`` times on a period, and as many on the ramps as their length asks for."""
+        """Return ``count`` times on a period, and as many on the ramps as their length requires."""
         unit = np.eye(2 * harmonics + 1)
         parts = FourierFromRest(unit[:, 0], unit[:, 1 : harmonics + 1], unit[:, harmonics + 1 :], 1 / period, ramp)
         few = max(6, math.ceil(2 * count * ramp / period))  # the polynomials may be quicker than the series

@@ -1,4 +1,4 @@
-"""What bounds an exciting motion: limits of joints and motors, by the file and by the caller."""
+"""Limits of an exciting motion: of joints and motors, from the robot file and from the caller."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...function import Function
 from ...model import Joint
+from ...notes import Note
 from ...options import ExciteOptions
 from .motion_path import Moved, Path, Slopes
 
 if TYPE_CHECKING:
     from ...robot import Robot
 
-TURN, SHIFT = math.pi, 0.5  # to each side of home or zero, in radians and metres, where there are no limits
-SPEED = (3.0, 1.0)  # rad/s and m/s, where there is no limit
-RISE = 4.0  # per second: from rest to the largest velocity in a quarter of one, where no acceleration is given
+TURN, SHIFT = math.pi, 0.5  # default range to each side of home or zero, in radians and metres
+SPEED = (3.0, 1.0)  # default limits in rad/s and m/s
+RISE = 4.0  # default limit of acceleration: the largest velocity is reached in 1 / 4 s
 UNITS = {
     "position": ("rad", "m"),
     "velocity": ("rad/s", "m/s"),
@@ -30,8 +32,15 @@ UNITS = {
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Numbers (N, m) of a motion that must stay between ``lower`` and ``upper``, (m,) each, infinite where nothing
-    holds them. ``values`` computes them; ``pull`` adds to the slopes of the motion what slopes by them make of it."""
+    """Numbers (N, m) of a motion that must stay within limits.
+
+    Attributes:
+        quantity: Which quantity.
+        names, units: Joints or frames, and units, of the columns.
+        lower, upper: Limits (m,), infinite where there are none.
+        values: Function that computes the numbers.
+        pull: Function that adds to the derivatives by the motion, given those by the numbers.
+    """
 
     quantity: str
     names: tuple[str, ...]
@@ -43,50 +52,64 @@ class Rows:
 
     @property
     def scale(self) -> np.ndarray:
-        """Half of what is allowed, or one where one side is open."""
+        """Half of the allowed range, or one where one side is open."""
         half = (self.upper - self.lower) / 2
         return np.where(np.isfinite(half) & (half > 0), half, 1.0)
 
 
-def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, float], notes: list[str]) -> list[Rows]:
-    """Of the joints that the series moves; ``still``: where those are that do not move. What is assumed where nothing
-    is known is added to ``notes``."""
+def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, float], notes: list[Note]) -> list[Rows]:
+    """Return limits of the joints that the series moves; assumed ones are added to ``notes``.
+
+    ``still`` are the positions of joints that do not move.
+    """
     names, turning = path.names, path.turning
     low, high, fast = _in_file(path)
-    given = _by_joint(limits.position, names, "position", pair=True)
+    chosen = _by_joint(limits.position, names, "position", pair=True)
     for k, name in enumerate(names):
-        if name in given:
-            around = path.middle[k] + np.array([-1, 1]) * given[name] if np.ndim(given[name]) == 0 else given[name]
+        if name in chosen:
+            around = path.middle[k] + np.array([-1, 1]) * chosen[name] if np.ndim(chosen[name]) == 0 else chosen[name]
             low[k], high[k] = max(low[k], around[0]), min(high[k], around[1])
-    _say(notes, "position: half a turn or half a metre to each side of home, or zero", names, np.maximum(-low, high))
+    assumed = "half a turn or half a metre to each side of home, or zero"
+    _note_assumed(notes, "position", assumed, names, np.maximum(-low, high))
     reach = np.where(turning, TURN, SHIFT)
     low, high = np.where(np.isinf(low), path.middle - reach, low), np.where(np.isinf(high), path.middle + reach, high)
-    given = _by_joint(limits.velocity, names, "velocity")
-    fast = np.minimum(fast, [given.get(name, np.inf) for name in names])
-    _say(notes, f"velocity: {SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
+    chosen = _by_joint(limits.velocity, names, "velocity")
+    fast = np.minimum(fast, [chosen.get(name, np.inf) for name in names])
+    _note_assumed(notes, "velocity", f"{SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
     fast = np.where(np.isinf(fast), np.where(turning, *SPEED), fast)
-    given = _by_joint(limits.acceleration, names, "acceleration")
-    rise = np.array([given.get(name, np.inf) for name in names])
-    _say(notes, f"acceleration: the largest velocity within {1 / RISE:g} s", names, rise)
+    chosen = _by_joint(limits.acceleration, names, "acceleration")
+    rise = np.array([chosen.get(name, np.inf) for name in names])
+    _note_assumed(notes, "acceleration", f"the largest velocity within {1 / RISE:g} s", names, rise)
     rise = np.where(np.isinf(rise), RISE * fast, rise)
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
     for k, name in enumerate(names):
         if name in still:
-            middle[k], half[k] = still[name], 1.0  # any: where it is, is the caller's wish
+            middle[k], half[k] = still[name], 1.0  # any range: the caller chooses the position
         elif not low[k] < high[k]:
-            got, expected = (
-                f"{low[k]:g} to {high[k]:g}",
-                "a lower limit below the upper one, or a joint that stays still",
-            )
-            raise LinkworkError("there is no room to move", where=f"position of {name!r}", got=got, expected=expected)
+            got, expected = f"{low[k]:g} to {high[k]:g}", "a lower limit below the upper one, or the joint in still="
+            raise LinkworkError("the joint cannot move", where=f"position of {name!r}", got=got, expected=expected)
     return [
-        _own(path, "position", "x", middle - half, middle + half),
-        _own(path, "velocity", "xd", -limits.share * fast, limits.share * fast),
-        _own(path, "acceleration", "xdd", -limits.share * rise, limits.share * rise),
+        _of_series(path, "position", "x", middle - half, middle + half),
+        _of_series(path, "velocity", "xd", -limits.share * fast, limits.share * fast),
+        _of_series(path, "acceleration", "xdd", -limits.share * rise, limits.share * rise),
     ]
 
 
-def _own(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray) -> Rows:
+def of_function(function: Function, names: Sequence[str]) -> tuple[Callable[..., np.ndarray], Callable[..., None]]:
+    """Return ``values`` and ``pull`` of a robot's function of some of q, v and a."""
+    back = function.vjp(tuple(names))
+
+    def values(moved: Moved) -> np.ndarray:
+        return function(*(getattr(moved, name) for name in names))
+
+    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+        for name, part in zip(names, back(*(getattr(moved, name) for name in names), bar), strict=True):
+            setattr(slopes, name, getattr(slopes, name) + part)
+
+    return values, pull
+
+
+def _of_series(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray) -> Rows:
     def values(moved: Moved) -> np.ndarray:
         return getattr(moved, part)
 
@@ -98,7 +121,7 @@ def _own(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray
 
 
 def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lower and upper positions, and velocities; joints that follow others bound these."""
+    """Return lower and upper positions, and velocities, of the file; mimic joints bound those they follow."""
     coordinates = path.model.coordinates
     low, high = (np.array(each)[path.places] for each in (coordinates.lower, coordinates.upper))
     fast = np.array([coordinates.joint_of(k).velocity_limit for k in path.freedoms])
@@ -111,20 +134,19 @@ def _in_file(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return low, high, fast
 
 
-def _say(notes: list[str], what: str, names: Sequence[str], values: Any) -> None:
-    """Which joints have no limit, as an infinite value tells, and what is taken."""
+def _note_assumed(notes: list[Note], quantity: str, assumed: str, names: Sequence[str], values: Any) -> None:
+    """Add a note on joints without a limit, whose value is infinite, and on what is assumed for them."""
     if free := [name for name, value in zip(names, values, strict=True) if math.isinf(value)]:
         which = "any joint" if len(free) == len(names) else ", ".join(free)
-        quantity, _, taken = what.partition(": ")
-        notes.append(f"no limit of {quantity} is known of {which}: {taken}")
+        notes.append(Note("assumed-limit", f"no limit of {quantity} is known of {which}: {assumed}"))
 
 
-def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
-    """Limits by name; one number counts for all."""
-    if given is None:
+def _by_joint(limits: Any, names: Sequence[str], what: str, *, pair: bool = False) -> dict[str, Any]:
+    """Return limits by name; one number counts for all."""
+    if limits is None:
         return {}
-    found = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, given)
-    for name, value in found.items():
+    by_name = dict(limits) if isinstance(limits, Mapping) else dict.fromkeys(names, limits)
+    for name, value in by_name.items():
         if name not in names:
             raise UnknownNameError("joint", str(name), names, where=what)
         try:
@@ -133,77 +155,64 @@ def _by_joint(given: Any, names: Sequence[str], what: str, *, pair: bool = False
             numbers = np.array(np.nan)
         right = numbers > 0 if numbers.ndim == 0 else pair and numbers.shape == (2,) and numbers[0] < numbers[1]
         if not right:
-            where = f"{what} of {name!r}" if isinstance(given, Mapping) else what
+            where = f"{what} of {name!r}" if isinstance(limits, Mapping) else what
             expected = "a number above zero" + " (to each side of home or zero), or (lower, upper)" * pair
             raise ShapeError("this is no limit", where=where, got=repr(value), expected=expected)
-        found[name] = numbers if numbers.ndim else float(numbers)
-    return found
+        by_name[name] = numbers if numbers.ndim else float(numbers)
+    return by_name
 
 
-# -- what follows from the joints of the series --------------------------------------------------------------------
+# -- other joints, and forces --------------------------------------------------------------------------------------
 
 
 def limits_of_dependents(path: Path, share: float) -> list[Rows]:
-    """Positions and velocities of joints that loops move, where the file bounds them."""
+    """Return limits of positions and velocities of joints that loops move, where the file has limits."""
     coordinates = path.model.coordinates
-    rest = [k for k in range(coordinates.nv) if k not in path.freedoms and coordinates.position_of(k) is not None]
+    dependent = [k for k in range(coordinates.nv) if k not in path.freedoms and coordinates.position_of(k) is not None]
     if not path.model.constrained:
         return []
 
     def bounded(bounds: Callable[[Joint], tuple[float, float]]) -> tuple[list[int], np.ndarray, np.ndarray]:
-        kept = [k for k in rest if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
+        kept = [k for k in dependent if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
         low, high = np.array([bounds(coordinates.joint_of(k)) for k in kept]).reshape(-1, 2).T
         inset = np.nan_to_num((1 - share) * (high - low) / 2, posinf=0.0)
         return kept, low + inset, high - inset
 
-    found = []
-    held, low, high = bounded(lambda joint: (joint.lower, joint.upper))
-    if held:
-        places = [place for place in map(coordinates.position_of, held) if place is not None]
+    rows = []
+    bounded_positions, low, high = bounded(lambda joint: (joint.lower, joint.upper))
+    if bounded_positions:
+        places = [place for place in map(coordinates.position_of, bounded_positions) if place is not None]
 
         def positions(moved: Moved) -> np.ndarray:
             return moved.q[:, places]
 
         def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            slopes.q += np.einsum("nmk,nm->nk", moved.G[:, held], bar)
+            slopes.q += np.einsum("nmk,nm->nk", moved.G[:, bounded_positions], bar)
 
-        layout = coordinates.of_freedoms(held, UNITS["position"])
-        found.append(Rows("position", layout.names, layout.units, low, high, positions, pull))
-    quick, low, high = bounded(lambda joint: (-joint.velocity_limit, joint.velocity_limit))
-    if quick:
-        function = path.robot.joint_velocities
-        back = function.vjp(("q", "v"))
+        layout = coordinates.of_freedoms(bounded_positions, UNITS["position"])
+        rows.append(Rows("position", layout.names, layout.units, low, high, positions, pull))
+    bounded_velocities, low, high = bounded(lambda joint: (-joint.velocity_limit, joint.velocity_limit))
+    if bounded_velocities:
+        all_velocities, pull_all = of_function(path.robot.joint_velocities, ("q", "v"))
 
         def velocities(moved: Moved) -> np.ndarray:
-            return function(moved.q, moved.v)[:, quick]
+            return all_velocities(moved)[:, bounded_velocities]
 
         def pull_velocities(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            by_q, by_v = back(moved.q, moved.v, path.among_all(quick, bar))
-            slopes.q += by_q
-            slopes.v += by_v
+            pull_all(moved, path.among_all(bounded_velocities, bar), slopes)
 
-        layout = coordinates.of_freedoms(quick, UNITS["velocity"])
-        found.append(Rows("velocity", layout.names, layout.units, low, high, velocities, pull_velocities))
-    return found
+        layout = coordinates.of_freedoms(bounded_velocities, UNITS["velocity"])
+        rows.append(Rows("velocity", layout.names, layout.units, low, high, velocities, pull_velocities))
+    return rows
 
 
-def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[str]) -> list[Rows]:
+def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[Note]) -> list[Rows]:
+    """Return limits of the joint forces."""
     model = robot.model
     layout = model.coordinates.of_freedoms(model.mobility.forced, UNITS["torque"])
-    given = _by_joint(limits.torque, layout.names, "torque")
-    own = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
-    most = np.minimum(own, [given.get(name, np.inf) for name in layout.names]) * limits.share
-    _say(notes, "torque: nothing bounds it", layout.names, most)
-    forces = robot.inverse_dynamics
-    back = forces.vjp(("q", "v", "a"))
-
-    def values(moved: Moved) -> np.ndarray:
-        return forces(moved.q, moved.v, moved.a)
-
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-        by_q, by_v, by_a = back(moved.q, moved.v, moved.a, bar)
-        slopes.q += by_q
-        slopes.v += by_v
-        slopes.a += by_a
-
-    return [Rows("torque", layout.names, layout.units, -most, most, values, pull)]
+    chosen = _by_joint(limits.torque, layout.names, "torque")
+    efforts = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
+    most = np.minimum(efforts, [chosen.get(name, np.inf) for name in layout.names]) * limits.share
+    _note_assumed(notes, "torque", "nothing bounds it", layout.names, most)
+    functions = of_function(robot.inverse_dynamics, ("q", "v", "a"))
+    return [Rows("torque", layout.names, layout.units, -most, most, *functions)]

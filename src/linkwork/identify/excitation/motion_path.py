@@ -1,4 +1,4 @@
-"""From the joints that a series moves to the whole robot, and gradients the way back; along closed loops, too."""
+"""Motion of the whole robot, given that of the joints of a series, and gradients back; also for closed loops."""
 
 from __future__ import annotations
 
@@ -20,8 +20,13 @@ NONE = np.zeros((0, 0, 0))
 
 @dataclass
 class Moved:
-    """At some times: positions ``x``, velocities and accelerations of the series' joints, (N, n); ``q``, ``v``, ``a``
-    of the robot. ``G``: velocities of all joints per independent one; empty if there are no loops."""
+    """A motion at some times.
+
+    Attributes:
+        x, xd, xdd: Positions, velocities and accelerations of the series' joints, (N, n).
+        q, v, a: Those of the robot.
+        G: Velocities of all joints per independent one; empty if there are no loops.
+    """
 
     x: np.ndarray
     xd: np.ndarray
@@ -34,7 +39,7 @@ class Moved:
 
 @dataclass
 class Slopes:
-    """Of one number by what a ``Moved`` has; those by q are along the independent velocities."""
+    """Derivatives of one number by what a ``Moved`` has; those by q are along the independent velocities."""
 
     x: np.ndarray
     xd: np.ndarray
@@ -50,8 +55,11 @@ class Slopes:
 
 @dataclass(eq=False)
 class Path:
-    """``robot`` moved by the series of some joints: ``names``, ``freedoms`` among the velocities of all leading joints,
-    and ``places`` in q. ``middle``: where these joints are at home, or zero."""
+    """A ``robot`` moved by the series of some joints.
+
+    Their ``freedoms`` are indices among the velocities of all non-mimic joints; ``places`` are those in q, and
+    ``middle`` their positions at home, or zero.
+    """
 
     robot: Robot
     freedoms: tuple[int, ...] = field(init=False)
@@ -59,22 +67,23 @@ class Path:
     def __post_init__(self):
         _refuse(self.robot)
         model = self.robot.model
-        if model.n_located > model.nv:
+        if model.n_configuration > model.nv:
             raise UnsupportedError(
-                "a series of positions does not tell where a robot that rolls gets to",
+                "a series of joint positions does not determine the position of a robot on wheels",
                 where=f"robot {self.robot.name!r}",
-                fix="drive it by a motion of your own, and identify it from what is measured then",
+                fix="drive it by a motion of your own, and identify it from that recording",
             )
         motors = model.mobility.motors
         self.freedoms = model.mobility.independent
-        if model.constrained and len(motors) == model.nv and self._told_by(motors):
+        if model.constrained and len(motors) == model.nv and self._determined_by(motors):
             self.freedoms = motors
 
     @property
     def model(self) -> Model:
         return self.robot.model
 
-    def _told_by(self, motors: tuple[int, ...]) -> bool:
+    def _determined_by(self, motors: tuple[int, ...]) -> bool:
+        """Return whether the motors determine all positions, and are not the independent joints themselves."""
         try:
             self.robot.assemble(np.array(self.model.home)[self.model.motor_places()], known=self.robot.motor_names)
         except LinkworkError:
@@ -82,8 +91,8 @@ class Path:
         return motors != self.model.mobility.independent
 
     @cached_property
-    def own(self) -> bool:
-        """Are the series' joints the independent ones?"""
+    def independent(self) -> bool:
+        """Whether the series' joints are the independent ones."""
         return self.freedoms == self.model.mobility.independent
 
     @cached_property
@@ -92,21 +101,21 @@ class Path:
 
     @cached_property
     def places(self) -> list[int]:
-        found = [self.model.coordinates.position_of(k) for k in self.freedoms]
-        if None in found:
-            joint = self.model.coordinates.joint_of(self.freedoms[found.index(None)])
+        places = [self.model.coordinates.position_of(k) for k in self.freedoms]
+        if None in places:
+            joint = self.model.coordinates.joint_of(self.freedoms[places.index(None)])
             raise UnsupportedError(
-                "a series moves joints whose position is one number",
+                "a series can only move joints whose position is one number",
                 where=f"robot {self.robot.name!r}, joint {joint.name!r}",
                 got=f"a {joint.kind.name} joint",
-                fix=f"lock it: {at_door(*LOCK)}; of a robot with loops, let as many motors as there are freedoms "
-                "determine its position",
+                fix=f"lock it: {at_door(*LOCK)}; in a robot with loops, let as many motors as there are dofs determine "
+                "its position",
             )
-        return [place for place in found if place is not None]
+        return [place for place in places if place is not None]
 
     @cached_property
     def turning(self) -> list[bool]:
-        """Which of these joints turn, and do not shift?"""
+        """Which of these joints turn, not slide."""
         return [unit == "rad/s" for unit in self.model.coordinates.of_freedoms(self.freedoms).units]
 
     @cached_property
@@ -114,15 +123,15 @@ class Path:
         return np.array(self.model.home or self.model.coordinates.neutral())[self.places]
 
     def at(self, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Moved | None:
-        """None if the loops cannot be closed at some of the positions, in the way they are at home."""
+        """Return the motion of the robot, None if the loops cannot be closed in the assembly mode of home."""
         if not self.model.constrained:
             return Moved(x, xd, xdd, x, xd, xdd, NONE)
-        found = self.robot.assemble(x, known=None if self.own else self.names)
-        if not np.all(found.solved):
+        assembly = self.robot.assemble(x, known=None if self.independent else self.names)
+        if not np.all(assembly.solved):
             return None
-        q = found.q
+        q = assembly.q
         G = self.robot.velocity_map(q)
-        if self.own:
+        if self.independent:
             return Moved(x, xd, xdd, q, xd, xdd, G)
         J = G[:, list(self.freedoms)]
         v = np.linalg.solve(J, xd[..., None])[..., 0]
@@ -130,9 +139,11 @@ class Path:
         return Moved(x, xd, xdd, q, v, np.linalg.solve(J, (xdd - drift)[..., None])[..., 0], G)
 
     def pulled(self, moved: Moved, by: Slopes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slopes by x, xd and xdd, from all. Where the series' joints are dependent, J v = xd and J a + drift = xdd
-        tell v and a, and by their slopes the way back."""
-        if self.own:
+        """Return derivatives by x, xd and xdd, given those by the whole motion.
+
+        Where the series' joints are dependent, J v = xd and J a + drift = xdd determine v and a, and thus the way back.
+        """
+        if self.independent:
             return by.x + by.q, by.xd + by.v, by.xdd + by.a
         J = np.swapaxes(moved.G[:, list(self.freedoms)], 1, 2)
 
@@ -146,10 +157,10 @@ class Path:
         return by.x + x_bar, by.xd + xd_bar, by.xdd + xdd_bar
 
     def among_all(self, freedoms: Sequence[int], values: np.ndarray) -> np.ndarray:
-        """Values of some velocities (N, m) among those of all leading joints, the others zero."""
-        found = np.zeros((len(values), self.model.n_leading))
-        found[:, list(freedoms)] = values
-        return found
+        """Return values of some velocities (N, m) among those of all non-mimic joints, the others zero."""
+        all_values = np.zeros((len(values), self.model.coordinates.nv))
+        all_values[:, list(freedoms)] = values
+        return all_values
 
     @cached_property
     def _accelerations(self) -> Any:
@@ -164,14 +175,14 @@ def _refuse(robot: Robot) -> None:
     model = robot.model
     if model.moving_base:
         raise UnsupportedError(
-            "a floating base moves as the joints push it, so it cannot be told a motion",
+            "a floating base moves as the joints push it, so its motion cannot be chosen",
             where=f"robot {robot.name!r}",
             fix="plan for the robot held at its base: " + at_door('linkwork.load(..., base="fixed")', "--base fixed"),
         )
     if model.mobility.free:
         loose = ", ".join(model.names_of(model.mobility.free)) or "a floating body"
         raise UnsupportedError(
-            "joints without a motor move as they must, so they cannot be told a motion",
+            "the motion of joints without a motor cannot be chosen",
             where=f"robot {robot.name!r}",
             got=f"no motor moves {loose}",
             fix=f"plan for the robot with these joints held: {at_door(*LOCK)}",

@@ -1,4 +1,4 @@
-"""The room for an exciting motion: clear of the ground and of a box, and away from singular positions of loops."""
+"""Limits of an exciting motion in space: above the ground, outside a box, and away from singular positions of loops."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door
 from ...pipeline import compile
 from .motion_limits import Rows
 from .motion_path import Moved, Path, Slopes
 
-REGULAR = 0.2  # of what a measure of regularity is at home
+REGULAR = 0.2  # least regularity, relative to that at home
 
 
-def room_of_frames(path: Path, frames: str | Sequence[str], height: float | None, box: Any) -> list[Rows]:
-    """The origins of these frames stay above ``height`` along z of the world, and out of ``box``, which is given by its
-    lower and upper corner: beyond one of its six faces at any time."""
+def limits_of_frames(path: Path, frames: str | Sequence[str], height: float | None, box: Any) -> list[Rows]:
+    """Return limits that keep origins of frames above ``height`` along z of the world, and outside ``box``.
+
+    A box is given by its lower and upper corner; a point is outside beyond one of its six faces.
+    """
     names = tuple(path.model.frame(name).name for name in ([frames] if isinstance(frames, str) else frames))
     if (height is None and box is None) != (not names):
-        message = "frames keep clear of something" if names else "it must be said which frames keep clear"
-        fix = "height=, box= or both" if names else f"frames=[{path.robot.frame_names[-1]!r}], or others"
+        message = "there is nothing to keep clear of" if names else "the frames that keep clear are missing"
+        tip = path.robot.frame_names[-1]
+        frames_fix = at_door(f"frames=[{tip!r}], or others", f"--frame {tip}, or others")
+        fix = at_door("height=, box= or both", "--height, --box or both") if names else frames_fix
         raise LinkworkError(message, where="frames", fix=fix)
     units, free = ("m",) * len(names), np.full(len(names), np.inf)
     places, pull = _places(path, names)
@@ -59,7 +63,7 @@ def room_of_frames(path: Path, frames: str | Sequence[str], height: float | None
 def _places(
     path: Path, names: Sequence[str]
 ) -> tuple[Callable[[Moved], np.ndarray], Callable[[Moved, np.ndarray, Slopes], None]]:
-    """Where frames are, (N, frames, 3), and the way of slopes back from there."""
+    """Return a function of the positions of frames, (N, frames, 3), and one that pulls derivatives back."""
     poses = [compile(path.model, "pose", frame=name) for name in names]
     backs = [pose.vjp() for pose in poses]
 
@@ -86,9 +90,12 @@ def _corners(box: Any) -> np.ndarray:
     return corners
 
 
-def room_of_loops(path: Path) -> list[Rows]:
-    """How well the independent joints tell the others, and by which determinant the series' joints tell these, as
-    shares of what both are at home."""
+def limits_of_loops(path: Path) -> list[Rows]:
+    """Return limits of the regularity of loops, relative to that at home.
+
+    It is how well the independent joints determine the others, and the determinant by which the series' joints
+    determine the independent ones.
+    """
     if not path.model.constrained:
         return []
     home, freedoms = np.array(path.model.home), list(path.freedoms)
@@ -96,25 +103,25 @@ def room_of_loops(path: Path) -> list[Rows]:
     conditioning = path.robot.conditioning
     at_home, back = float(conditioning(home)), conditioning.vjp()
 
-    def told(moved: Moved) -> np.ndarray:
+    def regularity(moved: Moved) -> np.ndarray:
         return conditioning(moved.q)[:, None] / at_home
 
-    def pull_told(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+    def pull_regularity(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
         slopes.q += back(moved.q, bar[:, 0] / at_home)
 
-    rows = [Rows("regularity", ("loops",), ("",), low, high, told, pull_told)]
-    if path.own:
+    rows = [Rows("regularity", ("loops",), ("",), low, high, regularity, pull_regularity)]
+    if path.independent:
         return rows
     determinant = float(np.linalg.det(path.robot.velocity_map(home)[freedoms]))
     map_back = path.robot.velocity_map.vjp()
 
-    def telling(moved: Moved) -> np.ndarray:
+    def determinants(moved: Moved) -> np.ndarray:
         return np.linalg.det(moved.G[:, freedoms])[:, None] / determinant
 
-    def pull_telling(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+    def pull_determinants(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
         inverse = np.swapaxes(np.linalg.inv(moved.G[:, freedoms]), 1, 2)
         G_bar = np.zeros_like(moved.G)
-        G_bar[:, freedoms] = inverse * (bar * telling(moved))[..., None]
+        G_bar[:, freedoms] = inverse * (bar * determinants(moved))[..., None]
         slopes.q += map_back(moved.q, G_bar)
 
-    return [*rows, Rows("regularity", ("motors",), ("",), low, high, telling, pull_telling)]
+    return [*rows, Rows("regularity", ("motors",), ("",), low, high, determinants, pull_determinants)]

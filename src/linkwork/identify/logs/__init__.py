@@ -1,1 +1,1 @@
-"""Recordings: read, filtered, put in a robot's order."""
+"""Recordings: read from files, filtered, and put in a robot's order."""

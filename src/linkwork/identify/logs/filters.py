@@ -1,4 +1,4 @@
-"""What is done to a log: an even grid of times, low pass, derivatives, decimation, noise. Each leaves a note."""
+"""Processing of a log: an even grid of times, low pass, derivatives, decimation, noise. Each step adds a note."""
 
 from __future__ import annotations
 
@@ -11,22 +11,31 @@ import numpy as np
 from ...control import Point
 from ...errors import LinkworkError, ShapeError
 from .log_noise import noise_of
-from .sample_times import ROUNDED, even_grid, in_gaps, interpolated, settled, spacing
+from .sample_times import ROUNDED, even_grid, in_gaps, interpolated, interpolation_nodes, spacing
 from .signals import derivative, motion_cutoff, settling, zero_phase
 
 if TYPE_CHECKING:
     from .log import Log
 
-SHARE = 0.8  # of half the new rate: where the low pass before a decimation is
+SHARE = 0.8  # of half the new rate: cutoff of the low pass before a decimation
 SHARP = 8  # its order
-SHARE_AT_REST, DURATION = 0.01, 0.1  # of the highest velocity, and seconds: a joint that stands still
+SHARE_AT_REST, DURATION = 0.01, 0.1  # share of the highest velocity, and seconds: a joint that stands still
 QUATERNION = ("qx", "qy", "qz", "qw")
 
 
 @dataclass(frozen=True)
 class Band:
-    """The low pass that regressor and joint forces both go through, without delay, before every ``decimate``-th sample
-    of them is taken. ``cutoff`` in Hz; ``order`` of the Butterworth filter, which is run forwards and backwards."""
+    """A low pass that regressor and joint forces both go through, without delay, before they are decimated.
+
+    Attributes:
+        cutoff: Cutoff frequency in Hz.
+        order: Order of the Butterworth filter, which is run forwards and backwards.
+        decimate: Every so many samples one is used. Default: 1.
+
+    Example:
+        >>> linkwork.identify.Band(cutoff=10.0, order=4, decimate=5)
+        Band(cutoff=10.0, order=4, decimate=5)
+    """
 
     cutoff: float
     order: int
@@ -34,12 +43,12 @@ class Band:
 
 
 def changed(log: Log, *notes: str, **changes: Any) -> Log:
-    """With other values of its fields, and notes of it."""
+    """Return the log with other values of its fields, and further notes."""
     return replace(log, **changes, notes=(*log.notes, *notes))
 
 
 def mapped(log: Log, change: Callable[[np.ndarray], np.ndarray], note: str, **changes: Any) -> Log:
-    """The same ``change`` of all arrays of samples, and other values of other fields."""
+    """Return the log with the same ``change`` of all arrays of samples, and other values of other fields."""
     arrays: dict[str, Any] = {
         kind: change(x) for kind in ("q", "v", "a", "tau") if (x := getattr(log, kind)) is not None
     }
@@ -53,13 +62,13 @@ def mapped(log: Log, change: Callable[[np.ndarray], np.ndarray], note: str, **ch
 
 
 def even(log: Log) -> Log:
-    """The log, if its times are even but for rounding; else on an even grid."""
-    found = spacing(log.t)
-    if found.jitter <= ROUNDED:
+    """Return the log, if its times are even up to rounding; else on an even grid."""
+    steps = spacing(log.t)
+    if steps.jitter <= ROUNDED:
         return log
-    if not found.even:
+    if not steps.even:
         return resampled(log, None)
-    note = f"times leave an even grid by up to {found.jitter:.2g} of a step, and are taken as even"
+    note = f"times leave an even grid by up to {steps.jitter:.2g} of a step, and are taken as even"
     return changed(log, note, t=np.linspace(log.t[0], log.t[-1], len(log)))
 
 
@@ -68,12 +77,12 @@ def resampled(log: Log, rate: float | None) -> Log:
     new = step if rate is None else 1 / _positive(rate, "rate")
     if jitter <= ROUNDED and abs(new / step - 1) < 1e-9:
         return log
-    if new > 1.001 * step:  # less than there is: without what would fold into it
+    if new > 1.001 * step:  # a low pass avoids aliasing
         log = even(log)
         cutoff = SHARE / (2 * new)
         log = mapped(log, lambda x: zero_phase(x, 1 / step, cutoff, SHARP), _filtered_note("all", cutoff, SHARP))
     grid = even_grid(log.t, new)
-    nodes = settled(log.t, step)
+    nodes = interpolation_nodes(log.t, step)
     dropped = len(nodes) - int(nodes.sum())
     t = log.t if not dropped else log.t[nodes]
     after = np.clip(np.searchsorted(log.t, grid), 1, len(log) - 1)
@@ -117,12 +126,12 @@ def decimated(log: Log, count: int) -> Log:
 
 
 def _thinned(band: Band | None, count: float) -> Band | None:
-    """Of a log with so many times fewer samples."""
+    """Return the band of a log with so many times fewer samples."""
     return band and replace(band, decimate=max(1, int(band.decimate / count)))
 
 
 def _quieter(log: Log, count: float) -> dict[str, np.ndarray]:
-    """White noise of a log with so many times fewer samples: its density stays."""
+    """Return the white noise of a log with so many times fewer samples: its density stays."""
     return {kind: sigma / max(count, 1.0) ** 0.5 for kind, sigma in log.noise.items()}
 
 
@@ -131,28 +140,32 @@ def _quieter(log: Log, count: float) -> dict[str, np.ndarray]:
 
 def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Log:
     if derivatives not in ("central", "cubic"):
-        raise ShapeError("no such derivatives", where="derivatives", got=derivatives, expected="central or cubic")
+        raise ShapeError("unknown derivatives", where="derivatives", got=derivatives, expected="central or cubic")
     log = continuous(even(log))
     rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff)
     window = cutoff if derivatives == "cubic" else None
     raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
-    found: dict[str, Any] = {kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()}
-    there = ", ".join(kind for kind, x in raw.items() if x is not None)
-    notes, noise = [_filtered_note(there, cutoff, order) + chosen], noise_of(log)
-    if found["a"] is None and (found["v"] is not None or not quaternions(log.joints)):
-        first, number = ("q", 2) if found["v"] is None else ("v", 1)
-        source = raw if window else found
-        if found["v"] is None:
-            found["v"] = derivative(source["q"], rate, 1, window)
-        found["a"] = derivative(source[first], rate, number, window)
+    arrays: dict[str, Any] = {
+        kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()
+    }
+    columns = ", ".join(kind for kind, x in raw.items() if x is not None)
+    notes, noise = [_filtered_note(columns, cutoff, order) + chosen], noise_of(log)
+    if arrays["a"] is None and (arrays["v"] is not None or not quaternions(log.joints)):
+        first, number = ("q", 2) if arrays["v"] is None else ("v", 1)
+        source = raw if window else arrays
+        if arrays["v"] is None:
+            arrays["v"] = derivative(source["q"], rate, 1, window)
+        arrays["a"] = derivative(source[first], rate, number, window)
         how = "cubics fitted around each sample" if window else "central differences"
         notes.append(f"{'v and a are' if number == 2 else 'a is'} differentiated from {first} by {how}")
-    elif found["v"] is None and not quaternions(log.joints):
-        found["v"] = derivative((raw if window else found)["q"], rate, 1, window)
+    elif arrays["v"] is None and not quaternions(log.joints):
+        arrays["v"] = derivative((raw if window else arrays)["q"], rate, 1, window)
         notes.append("v is differentiated from q")
-    made = tuple(kind for kind in "va" if found[kind] is not None and (raw[kind] is None or kind in log.differentiated))
+    computed = tuple(
+        kind for kind in "va" if arrays[kind] is not None and (raw[kind] is None or kind in log.differentiated)
+    )
     passed = min(cutoff, log.passed or cutoff)
-    return unit(changed(log, *notes, **found, passed=passed, noise=noise, differentiated=made))
+    return unit(changed(log, *notes, **arrays, passed=passed, noise=noise, differentiated=computed))
 
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
@@ -171,7 +184,7 @@ def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> 
 def _cutoff(log: Log, cutoff: float | None) -> tuple[float, str]:
     if cutoff is not None:
         return _positive(cutoff, "cutoff"), ""
-    if log.passed is not None:  # nothing of the noise is left to tell it
+    if log.passed is not None:  # the spectrum shows no noise any more
         return log.passed, ", as q before"
     return motion_cutoff(log.q, log.rate), " (chosen from the spectrum of q)"
 
@@ -190,25 +203,31 @@ def _positive(value: Any, where: str) -> float:
 
 
 def quaternions(names: Sequence[str]) -> list[int]:
-    """Where in q the four entries of each unit quaternion begin, by the names of its columns."""
+    """Return where in q the four entries of each unit quaternion begin, by the names of its columns."""
     ends = [name.rpartition(".")[2] for name in names]
     return [k for k in range(len(ends) - 3) if tuple(ends[k : k + 4]) == QUATERNION]
 
 
 def continuous(log: Log) -> Log:
-    """With the signs of quaternions chosen so that they do not jump."""
-    q = log.q
-    for first in quaternions(log.joints):
-        part = q[:, first : first + 4]
-        flips = np.concatenate([[1.0], np.where(np.sum(part[1:] * part[:-1], axis=1) < 0, -1.0, 1.0)])
-        if (flips < 0).any():
-            q = q.copy() if q is log.q else q
-            q[:, first : first + 4] = part * np.cumprod(flips)[:, None]
+    """Return the log with the signs of quaternions chosen so that they do not jump."""
+    q = without_flips(log.q, quaternions(log.joints))
     return log if q is log.q else changed(log, q=q)
 
 
+def without_flips(q: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    """Return positions whose quaternions do not change sign; the array itself if they do not."""
+    result = q
+    for first in places:
+        part = q[:, first : first + 4]
+        flips = np.concatenate([[1.0], np.where(np.sum(part[1:] * part[:-1], axis=1) < 0, -1.0, 1.0)])
+        if (flips < 0).any():
+            result = q.copy() if result is q else result
+            result[:, first : first + 4] = part * np.cumprod(flips)[:, None]
+    return result
+
+
 def unit(log: Log) -> Log:
-    """With quaternions of length one again."""
+    """Return the log with quaternions of length one again."""
     places = quaternions(log.joints)
     if not places:
         return log
@@ -224,7 +243,7 @@ def unit(log: Log) -> Log:
 def without_standstill(log: Log, share: float, duration: float) -> Log:
     if not (0 < share < 1 and duration >= 0):
         got, expected = f"share {share}, duration {duration}", "a share between 0 and 1, seconds"
-        raise ShapeError("this tells no standstill", where="without_standstill", got=got, expected=expected)
+        raise ShapeError("out of range", where="without_standstill", got=got, expected=expected)
     speed = np.abs(np.gradient(log.q, log.t, axis=0) if log.v is None else log.v)
     still = (speed <= share * speed.max(axis=0)).all(axis=1)
     rest = lasting(still, log.t, duration)
@@ -238,12 +257,12 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
 
 
 def lasting(still: np.ndarray, t: np.ndarray, duration: float) -> np.ndarray:
-    """Which of the samples that are ``still`` (N,) are so for a duration at least."""
-    found = np.zeros(len(still), bool)
+    """Return which of the samples that are ``still`` (N,) are so for at least a duration."""
+    result = np.zeros(len(still), bool)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(np.int8), [0]])))
     for begin, end in edges.reshape(-1, 2):
-        found[begin:end] = t[end - 1] - t[begin] >= duration
-    return found
+        result[begin:end] = t[end - 1] - t[begin] >= duration
+    return result
 
 
 def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> Log:
@@ -260,6 +279,6 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
         changes[kind] = values + size * rng.standard_normal(values.shape)
         if kind in log.noise:
             changes["noise"] = changes.get("noise", log.noise) | {kind: np.hypot(log.noise[kind], size)}
-        told = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
-        notes.append(f"normal noise added to {kind}, standard deviation {told}")
+        listed = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
+        notes.append(f"normal noise added to {kind}, standard deviation {listed}")
     return unit(changed(log, *notes, **changes))

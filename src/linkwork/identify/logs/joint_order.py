@@ -1,4 +1,4 @@
-"""Columns of a log in the order of a robot: by names, through transmissions, and where loops are closed."""
+"""Columns of a log in the order of a robot: by names, through transmissions, and with loops closed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ...robot import Robot
     from .log import Log
 
-CLOSED = 1e-9  # metres and radians: loops that are open by less are taken as they are
-SINGULAR = 0.01  # of the conditioning: nearer than that a motion may have passed a singular position between samples
-PASSES = 50  # over positions that are not assembled yet, each from its neighbour
+CLOSED = 1e-9  # metres and radians: loops that are open by less count as closed
+SINGULAR = 0.01  # conditioning below which a motion may have passed a singular position between samples
+PASSES = 50  # passes over positions that are not assembled yet, each from its neighbour
 
 
 def for_robot(log: Log, robot: Robot) -> Log:
-    own = layouts(robot.model)
-    names = {"joints": own["q"].names, "rates": own["v"].names, "forces": own["tau"].names}
+    layout = layouts(robot.model)
+    names = {"joints": layout["q"].names, "rates": layout["v"].names, "forces": layout["tau"].names}
     for frame in log.wrenches:
         if frame not in robot.frame_names:
             raise UnknownNameError("frame", frame, robot.frame_names, where=f"robot {robot.name!r}, wrenches")
@@ -34,43 +34,43 @@ def for_robot(log: Log, robot: Robot) -> Log:
         return _differentiated(log, robot)
     positions = _position_names(log, robot)
     rates = _rate_names(log, robot, positions, log)
-    q, how = _positions(robot, log.q, positions)
+    q, assembly = _positions(robot, log.q, positions)
     v, a = _rates(robot, q, log.v, log.a, rates)
-    tau, unforced = _forces(log, robot)
+    tau, zero_forces = _forces(log, robot)
     reference = None
     if log.reference is not None:
-        told = log.reference
-        followed, _ = _positions(robot, told.q, positions)
-        own_rates = _rate_names(log, robot, positions, told)
-        reference = Point(followed, *_rates(robot, followed, told.v, told.a, own_rates))
+        followed, _ = _positions(robot, log.reference.q, positions)
+        names_of_rates = _rate_names(log, robot, positions, log.reference)
+        reference = Point(followed, *_rates(robot, followed, log.reference.v, log.reference.a, names_of_rates))
     notes = [f"columns are those of {robot.name}"] if any(names[k] != getattr(log, k) for k in names) else []
     arrays: dict[str, Any] = {"q": q, "v": v, "a": a, "tau": tau, "reference": reference}
     arrays["noise"] = _noise(robot, q, log.noise, {"q": positions, "v": rates, "a": rates})
-    return _differentiated(changed(log, *notes, *how, *unforced, **arrays, **names), robot)
+    return _differentiated(changed(log, *notes, *assembly, *zero_forces, **arrays, **names), robot)
 
 
 # -- names ---------------------------------------------------------------------------------------------------------
 
 
 def _position_names(log: Log, robot: Robot) -> tuple[str, ...]:
-    """Of the columns of q: names of entries of the robot's positions, or "" of what it does not need."""
+    """Return names of the robot's positions for the columns of q; "" for mimic joints."""
     coordinates, mobility = robot.coordinates, robot.model.mobility
     if log.joints:
-        followers = {body.joint.name for body in robot.model.bodies} - {*coordinates.positions.joints}
-        for name in log.joints:
-            if name not in coordinates.names and name not in followers:
-                raise _unknown(name, coordinates.names, robot)
-        return tuple("" if name in followers else name for name in log.joints)
+        return _checked_names(log.joints, coordinates.names, robot)
     kinds = {
         "all": coordinates.names,
         "motors": coordinates.whole(mobility.motors).names,
-        "independent": coordinates.whole(mobility.located).names,
+        "independent": coordinates.whole(mobility.configuration).names,
     }
     return _by_count(log.q.shape[1], kinds, robot, "q")
 
 
-def _unknown(name: str, known: Sequence[str], robot: Robot) -> LinkworkError:
-    return UnknownNameError("joint", name, known, where=f"log for robot {robot.name!r}")
+def _checked_names(names: Sequence[str], known: Sequence[str], robot: Robot) -> tuple[str, ...]:
+    """Return the names, with "" for those of mimic joints; an unknown one is an error."""
+    followers = {body.joint.name for body in robot.model.bodies} - {*robot.coordinates.positions.joints}
+    for name in names:
+        if name not in known and name not in followers:
+            raise UnknownNameError("joint", name, known, where=f"log for robot {robot.name!r}")
+    return tuple("" if name in followers else name for name in names)
 
 
 def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind: str) -> tuple[str, ...]:
@@ -80,32 +80,28 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
     expected = " or ".join(dict.fromkeys(f"{len(names)} ({', '.join(names)})" for names in kinds.values() if names))
     raise ShapeError(
         "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=f"{count} columns",
-        expected=expected, fix="name the columns: joints=...",
+        expected=expected, fix="name the columns: " + at_door("joints=...", "--joints a,b,..."),
     )  # fmt: skip
 
 
 def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Point) -> tuple[str, ...]:
-    """Of the columns of v and a, of the log itself or of its reference."""
+    """Return names for the columns of v and a, of the log itself or of its reference."""
     rates = of.v if of.v is not None else of.a
     known = robot.coordinates.velocity_names
     if rates is None:
         return ()
     if log.rates:
-        followers = {body.joint.name for body in robot.model.bodies} - {*robot.coordinates.positions.joints}
-        for name in log.rates:
-            if name not in known and name not in followers:
-                raise _unknown(name, known, robot)
-        return tuple("" if name in followers else name for name in log.rates)
-    own = layouts(robot.model)
+        return _checked_names(log.rates, known, robot)
+    layout = layouts(robot.model)
     if rates.shape[1] == len(positions) and {*positions} <= {"", *known}:
         return tuple(positions)
-    kinds = {"independent": own["v"].names, "all": known, "motors": own["motors"].names}
+    kinds = {"independent": layout["v"].names, "all": known, "motors": layout["motors"].names}
     return _by_count(rates.shape[1], kinds, robot, "v")
 
 
-def _chosen(array: np.ndarray, names: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
-    """Columns by name; the array itself where it has them so."""
-    places = [names.index(name) for name in wanted]
+def _chosen(array: np.ndarray, names: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
+    """Return columns by name; the array itself where it has them in this order."""
+    places = [names.index(name) for name in chosen]
     return array if places == list(range(array.shape[1])) else array[:, places]
 
 
@@ -113,15 +109,18 @@ def _chosen(array: np.ndarray, names: Sequence[str], wanted: Sequence[str]) -> n
 
 
 def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Of all joints, and how they were found if they were not there."""
+    """Return positions of all joints, and notes on how they were computed if they were not measured."""
     coordinates, mobility = robot.coordinates, robot.model.mobility
     if {*coordinates.names} <= {*names}:
         q = _chosen(q, names, coordinates.names)
         if _closed(robot, q):
             return q, []
-        known = coordinates.whole(mobility.located)
-        found, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
-        return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open", *near]
+        known = coordinates.whole(mobility.configuration)
+        assembled, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
+        return assembled, [
+            f"loops closed again from {known.positions}, as the measured positions leave them open",
+            *near,
+        ]
     if not robot.model.constrained:
         missing = [name for name in coordinates.names if name not in names]
         raise LinkworkError(
@@ -129,7 +128,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
             got=", ".join(names), fix=f"measure them, or lock these joints: {at_door(*LOCK)}",
         )  # fmt: skip
     for known, kind in (
-        (coordinates.whole(mobility.located), None),
+        (coordinates.whole(mobility.configuration), None),
         (coordinates.whole(mobility.motors), "motors"),
     ):
         if known.names and {*known.names} <= {*names}:
@@ -138,8 +137,8 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
     else:
         known = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
         joints = known.positions.joints
-    found, near = _assembled(robot, _chosen(q, names, known.names), joints, None)
-    return found, [f"positions of the other joints found from {known.positions} by closing the loops", *near]
+    assembled, near = _assembled(robot, _chosen(q, names, known.names), joints, None)
+    return assembled, [f"positions of the other joints found from {known.positions} by closing the loops", *near]
 
 
 def _closed(robot: Robot, q: np.ndarray) -> bool:
@@ -152,10 +151,9 @@ def _closed(robot: Robot, q: np.ndarray) -> bool:
 def _assembled(
     robot: Robot, known: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
 ) -> tuple[np.ndarray, list[str]]:
-    """Positions of all joints; from the neighbour in time where the way from home is too far. A note if there is need
-    of one."""
-    found = robot.assemble(known, guess, known=joints)
-    q, solved, conditioning = np.array(found.q), np.array(found.solved), np.array(found.conditioning)
+    """Return positions of all joints, from the neighbour in time where home is too far away, with a note if needed."""
+    first_try = robot.assemble(known, guess, known=joints)
+    q, solved, conditioning = np.array(first_try.q), np.array(first_try.solved), np.array(first_try.conditioning)
     for _ in range(PASSES):
         if solved.all() or not solved.any():
             break
@@ -170,14 +168,14 @@ def _assembled(
             break
     if solved.all():
         worst = int(np.argmin(conditioning))
-        near = f"loops come close to a singular position at sample {worst}: behind it, joints that were not measured"
-        return q, [f"{near} may be elsewhere"] if conditioning[worst] < SINGULAR else []
-    first = int(np.argmin(solved))
+        near = f"loops come close to a singular position at sample {worst}: after it, joints that were not measured"
+        return q, [f"{near} may be in another assembly mode"] if conditioning[worst] < SINGULAR else []
+    place = int(np.argmin(solved))
     raise LinkworkError(
         f"{int((~solved).sum())} of {len(q)} positions of the log cannot be assembled",
-        where=f"log for robot {robot.name!r}, sample {first}",
-        got=", ".join(f"{x:.6g}" for x in known[first]),
-        fix="look at the signs, offsets and units of the positions: loops must close with those of the robot's file",
+        where=f"log for robot {robot.name!r}, sample {place}",
+        got=", ".join(f"{x:.6g}" for x in known[place]),
+        fix="check the signs, offsets and units of the positions: loops must close with those of the robot's file",
     )
 
 
@@ -185,95 +183,100 @@ def _assembled(
 
 
 def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) -> tuple[Any, Any]:
-    """Of the independent joints, from those that were measured; None where nothing was."""
-    own = layouts(robot.model)["v"].names
-    if {*own} <= {*names}:
-        return None if v is None else _chosen(v, names, own), None if a is None else _chosen(a, names, own)
+    """Return v and a of the independent joints, from those that were measured; None where nothing was."""
+    independent = layouts(robot.model)["v"].names
+    if {*independent} <= {*names}:
+        return None if v is None else _chosen(v, names, independent), None if a is None else _chosen(
+            a, names, independent
+        )
     if v is None:
         return None, None
     known = robot.coordinates.velocity_names
-    held = [name for name in names if name]
-    if not robot.model.constrained or len(held) < len(own):
-        missing = [name for name in own if name not in names]
+    measured = [name for name in names if name]
+    if not robot.model.constrained or len(measured) < len(independent):
+        missing = [name for name in independent if name not in names]
         raise LinkworkError(
             f"the log has no velocities of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
-            got=", ".join(held), fix="leave v and a out, to differentiate the positions",
+            got=", ".join(measured), fix="leave v and a out, to differentiate the positions",
         )  # fmt: skip
-    places = [known.index(name) for name in held]
-    v, a = (None if x is None else _chosen(x, names, held) for x in (v, a))
-    found_v, found_a = np.empty((len(q), len(own))), None if a is None else np.empty((len(q), len(own)))
-    for begin, end in blocks(len(q), 8 * robot.coordinates.nv * len(own)):
+    places = [known.index(name) for name in measured]
+    v, a = (None if x is None else _chosen(x, names, measured) for x in (v, a))
+    result_v, result_a = (
+        np.empty((len(q), len(independent))),
+        None if a is None else np.empty((len(q), len(independent))),
+    )
+    for begin, end in blocks(len(q), 8 * robot.coordinates.nv * len(independent)):
         part = np.asarray(q[begin:end])
         to_all = np.linalg.pinv(robot.velocity_map(part)[:, places])
-        found_v[begin:end] = np.einsum("kij,kj->ki", to_all, v[begin:end])
-        if a is not None and found_a is not None:
-            resting = robot.joint_accelerations(part, found_v[begin:end], np.zeros_like(found_v[begin:end]))
-            found_a[begin:end] = np.einsum("kij,kj->ki", to_all, a[begin:end] - resting[:, places])
-    return found_v, found_a
+        result_v[begin:end] = np.einsum("kij,kj->ki", to_all, v[begin:end])
+        if a is not None and result_a is not None:
+            resting = robot.joint_accelerations(part, result_v[begin:end], np.zeros_like(result_v[begin:end]))
+            result_a[begin:end] = np.einsum("kij,kj->ki", to_all, a[begin:end] - resting[:, places])
+    return result_v, result_a
 
 
 def _noise(
     robot: Robot, q: np.ndarray, noise: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]]
 ) -> dict[str, np.ndarray]:
-    """Deviations in the robot's order. Where loops are closed, those of joints that were not measured are what the
-    others' make of them halfway through the recording."""
-    own, known = layouts(robot.model), robot.coordinates.velocity_names
-    found = {}
+    """Return standard deviations in the robot's order.
+
+    Where loops are closed, those of joints that were not measured follow from the others halfway through the recording.
+    """
+    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    deviations = {}
     for kind, sizes in noise.items():
-        wanted, held = own[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
-        if {*wanted} <= {*held}:
-            found[kind] = sizes[[names[kind].index(name) for name in wanted]]
-        elif {*held} <= {*known} and (kind != "q" or wanted == known):
+        columns, named = layout[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
+        if {*columns} <= {*named}:
+            deviations[kind] = sizes[[names[kind].index(name) for name in columns]]
+        elif {*named} <= {*known} and (kind != "q" or columns == known):
             V = robot.velocity_map(q[len(q) // 2])
-            back = np.linalg.pinv(V[[known.index(name) for name in held]])
-            measured = sizes[[names[kind].index(name) for name in held]]
-            found[kind] = np.sqrt((V @ back if kind == "q" else back) ** 2 @ measured**2)
-    return found
+            back = np.linalg.pinv(V[[known.index(name) for name in named]])
+            variances = sizes[[names[kind].index(name) for name in named]] ** 2
+            deviations[kind] = np.sqrt((V @ back if kind == "q" else back) ** 2 @ variances)
+    return deviations
 
 
 def _forces(log: Log, robot: Robot) -> tuple[np.ndarray, list[str]]:
-    own, known = layouts(robot.model), robot.coordinates.velocity_names
-    wanted = own["tau"].names
+    """Return the joint forces, zero where no motor acts, and a note on these."""
+    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    forces = layout["tau"].names
     if log.forces:
-        followers = {body.joint.name for body in robot.model.bodies} - {*robot.coordinates.positions.joints}
-        for name in log.forces:
-            if name not in known and name not in followers:
-                raise _unknown(name, known, robot)
+        _checked_names(log.forces, known, robot)
         names = tuple(log.forces)
     else:
-        kinds = {"tau": wanted, "motors": own["motors"].names, "all": known}
+        kinds = {"tau": forces, "motors": layout["motors"].names, "all": known}
         names = _by_count(log.tau.shape[1], kinds, robot, "tau")
-    missing = [name for name in wanted if name not in names]
+    missing = [name for name in forces if name not in names]
     if not missing:
-        return _chosen(log.tau, names, wanted), []
-    if driven := [name for name in missing if name in own["motors"].names]:
+        return _chosen(log.tau, names, forces), []
+    if driven := [name for name in missing if name in layout["motors"].names]:
         raise LinkworkError(
             f"the log has no forces of {', '.join(driven)}", where=f"log for robot {robot.name!r}",
-            got=", ".join(names), expected=", ".join(wanted),
+            got=", ".join(names), expected=", ".join(forces),
         )  # fmt: skip
-    tau = np.zeros((len(log), len(wanted)))
-    for k, name in enumerate(wanted):
+    tau = np.zeros((len(log), len(forces)))
+    for k, name in enumerate(forces):
         if name in names:
             tau[:, k] = log.tau[:, names.index(name)]
     return tau, [f"no motor drives {', '.join(missing)}: their forces are zero"]
 
 
 def _differentiated(log: Log, robot: Robot) -> Log:
-    """With v and a, where they are missing, by central differences along the tangent of the coordinates."""
+    """Return the log with v and a, where missing by central differences along the tangent of the coordinates."""
     if log.v is not None and log.a is not None:
         return log
     log = continuous(even(log))
-    made = tuple(kind for kind in "va" if getattr(log, kind) is None or kind in log.differentiated)
-    log = changed(log, noise=noise_of(log), differentiated=made)
+    computed = tuple(kind for kind in "va" if getattr(log, kind) is None or kind in log.differentiated)
+    log = changed(log, noise=noise_of(log), differentiated=computed)
     coordinates, independent = robot.coordinates, list(robot.model.mobility.independent)
     v, a, rate = log.v, log.a, log.rate
     straight = all(joint.kind.straight for joint in coordinates.joints)
     if v is None and straight:
-        held = [place for k in independent if (place := coordinates.position_of(k)) is not None]
-        v = derivative(log.q[:, held], rate)
+        places = [place for k in independent if (place := coordinates.position_of(k)) is not None]
+        v = derivative(log.q[:, places], rate)
         note = "v is differentiated from q by central differences"
         if a is None:
-            a, note = derivative(log.q[:, held], rate, 2), note.replace("v is", "v and a are")
+            a, note = derivative(log.q[:, places], rate, 2), note.replace("v is", "v and a are")
         return changed(log, note, v=v, a=a)
     note = "a is differentiated from v by central differences"
     if v is None:
@@ -283,7 +286,7 @@ def _differentiated(log: Log, robot: Robot) -> Log:
 
 
 def along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
-    """Velocities of all joints: central differences of the steps from each position to its neighbours."""
+    """Return velocities of all joints: central differences of the steps from each position to its neighbours."""
     count = len(q)
     if count < 5:
         raise LinkworkError("too few samples for a derivative", where="log", got=f"{count} samples", expected="5")
@@ -319,28 +322,28 @@ def from_drives(log: Log, robot: Robot) -> Log:
             )
         return [drives.index(name) for name in names] if names else list(range(len(drives)))
 
-    moved = rows(log.joints, log.q.shape[1], "q")
-    held = np.flatnonzero(np.any(T[moved] != 0, axis=0))
-    way = T[moved][:, held]
-    if np.linalg.matrix_rank(way) < len(held):
-        got = ", ".join(drives[k] for k in moved)
-        raise LinkworkError("these drives do not tell the positions of their joints", where=where, got=got)
-    back = np.linalg.pinv(way).T
-    pushed = rows(log.forces, log.tau.shape[1], "tau")
-    names = tuple(joints[k] for k in held)
-    felt = np.flatnonzero(np.any(T[pushed] != 0, axis=0))
+    measured = rows(log.joints, log.q.shape[1], "q")
+    moved_joints = np.flatnonzero(np.any(T[measured] != 0, axis=0))
+    ratios = T[measured][:, moved_joints]
+    if np.linalg.matrix_rank(ratios) < len(moved_joints):
+        got = ", ".join(drives[k] for k in measured)
+        raise LinkworkError("these drives do not determine the positions of their joints", where=where, got=got)
+    back = np.linalg.pinv(ratios).T
+    forced = rows(log.forces, log.tau.shape[1], "tau")
+    names = tuple(joints[k] for k in moved_joints)
+    forced_joints = np.flatnonzero(np.any(T[forced] != 0, axis=0))
 
-    def turned(x: Any) -> Any:
+    def to_joints(x: Any) -> Any:
         if x is None:
             return None
-        if x.shape[1] != len(moved):
+        if x.shape[1] != len(measured):
             raise ShapeError("columns of v, a and q must be of the same drives", where=where, got=x.shape)
         return x @ back
 
     return changed(log, 
         f"motors to joints by the transmissions of {robot.name}",
-        q=turned(log.q), v=turned(log.v), a=turned(log.a), tau=log.tau @ T[pushed][:, felt],
-        reference=None if log.reference is None else Point(*map(turned, log.reference)),
+        q=to_joints(log.q), v=to_joints(log.v), a=to_joints(log.a), tau=log.tau @ T[forced][:, forced_joints],
+        reference=None if log.reference is None else Point(*map(to_joints, log.reference)),
         noise={kind: np.sqrt(sizes**2 @ back**2) for kind, sizes in log.noise.items()},
-        joints=names, rates=names, forces=tuple(joints[k] for k in felt),
+        joints=names, rates=names, forces=tuple(joints[k] for k in forced_joints),
     )  # fmt: skip

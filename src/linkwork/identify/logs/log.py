@@ -1,7 +1,8 @@
-"""Log: what was measured of a robot in motion, and what was done to it since."""
+"""Log: a recording of a robot in motion, and what was done to it since."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from ...control import Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...notebook import facts_html
 from ...quoting import unprintable
-from . import filters, joint_order, read_log, write_log
+from . import filters, joint_order, log_files
 from .filters import Band
 from .sample_times import ROUNDED, require_increasing, spacing
 from .signals import blocks, settling
@@ -26,21 +27,43 @@ if TYPE_CHECKING:
     from ...sim import Trajectory
 
 FEWEST = 2
-HUGE = 1e100  # nobody measured so much
+HUGE = 1e100  # larger than any measurement
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Samples of a motion, in SI units: times ``t`` (N,), positions ``q`` (N, nq), joint forces ``tau`` (N, n), and if
-    they were measured, velocities ``v`` and accelerations ``a``.
+    """A recording of a robot in motion, in SI units.
 
-    ``joints``: names of the columns of q; ``rates``: of v and a, and ``forces``: of tau, where they are not the same.
-    Without names the columns are in the robot's order. ``reference``: what was commanded, a Point of arrays (N, n).
-    ``wrenches``: frame -> (N, 6), force and moment that act on it, in its axes. ``keep``: which samples count, all if
-    not said; the others are there for the filters. ``band``: see ``banded``. ``passed``: the cutoff in Hz of the low
-    pass that ``smoothed`` has put q through. ``noise``: {"q": , "v": , "a": }, standard deviations of the white noise
-    of what was recorded, a number or one for each column; by default estimated from q and v. ``differentiated``: which
-    of v and a were not measured, but made of q or v. ``notes``: what was done.
+    Columns without names are in the robot's order. Methods return new logs, and add a note of what they did.
+
+    Attributes:
+        t: Times in s, increasing, (N,).
+        q: Positions in rad (m), (N, nq).
+        tau: Joint forces in N m (N), (N, n).
+        v: Velocities in rad/s (m/s), (N, nv). Default: differentiated when needed.
+        a: Accelerations in rad/s^2 (m/s^2), (N, nv). Default: differentiated when needed.
+        joints: Names of the columns of q. Default: the robot's order.
+        rates: Names of the columns of v and a. Default: ``joints``, if there are as many.
+        forces: Names of the columns of tau. Default: ``joints``, if there are as many.
+        reference: Commanded motion, a ``linkwork.control.Point`` of arrays (N, n). Default: none.
+        wrenches: Force and moment (N, 6) on frames, by frame and in its axes, in N and N m. Default: none.
+        keep: Mask (N,) of the samples that count; the others only serve the filters. Default: all.
+        band: Low pass for regressor and forces, see ``banded``. Default: none.
+        passed: Cutoff in Hz of the low pass that ``smoothed`` has put q through. Default: none.
+        noise: Standard deviations {"q": , "v": , "a": } of the recorded white noise, a number or one for each column.
+            Default: estimated from q and v.
+        differentiated: Which of v and a were computed by differentiation, not measured. Default: none.
+        notes: What was done to the recording, as text. Default: none.
+
+    Raises:
+        ShapeError: If shapes or names do not fit.
+        LinkworkError: If values are not finite or times do not increase.
+
+    Example:
+        >>> t = np.linspace(0, 1, 101)
+        >>> log = linkwork.identify.Log(t, np.sin(t)[:, None], np.cos(t)[:, None], joints=["elbow"])
+        >>> log.rate, log.measured
+        (100.0, ('q', 'tau'))
     """
 
     t: Any
@@ -73,8 +96,8 @@ class Log:
                 set_(self, kind, _numbers(value, kind, 2, count))
         self._set_names()
         if self.reference is not None:
-            given = zip("qva", Point(*self.reference), strict=True)
-            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in given]
+            named = zip("qva", Point(*self.reference), strict=True)
+            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in named]
             set_(self, "reference", Point(*parts))
         wrenches = {str(frame): _numbers(x, f"wrench on {frame!r}", 2, count) for frame, x in self.wrenches.items()}
         for frame, array in wrenches.items():
@@ -90,7 +113,7 @@ class Log:
                 raise ShapeError("wrong mask", where="keep", got=got, expected=f"bool ({count},)")
             set_(self, "keep", keep)
         if self.band is not None:
-            settling(self.rate, self.band.cutoff, self.band.order)  # says what cannot be
+            settling(self.rate, self.band.cutoff, self.band.order)  # raises where the band is impossible
         set_(self, "noise", {kind: self._deviations(kind, x) for kind, x in self.noise.items() if self._has(kind)})
         if wrong := {*self.differentiated} - {"v", "a"}:
             raise UnknownNameError("kind of column", str(min(wrong)), ("v", "a"), where="differentiated")
@@ -102,7 +125,7 @@ class Log:
         return getattr(self, kind) is not None
 
     def _deviations(self, kind: str, size: Any) -> np.ndarray:
-        """One for each column."""
+        """Return one standard deviation for each column."""
         columns = getattr(self, kind).shape[1:]
         try:
             sizes = np.broadcast_to(np.asarray(size, float), columns)
@@ -121,8 +144,8 @@ class Log:
         if rates is not None:
             widths["rates"] = rates.shape[1]
         for kind in ("joints", "rates", "forces"):
-            given = getattr(self, kind)
-            names = (given,) if isinstance(given, str) else tuple(map(str, given))
+            value = getattr(self, kind)
+            names = (value,) if isinstance(value, str) else tuple(map(str, value))
             width = widths.get(kind, len(names))
             if not names and kind != "joints" and len(self.joints) == width:
                 names = tuple(self.joints)
@@ -132,7 +155,7 @@ class Log:
                 raise ShapeError("the names do not fit", where=kind, got=", ".join(names), expected=expected)
             object.__setattr__(self, kind, names)
 
-    # -- where it comes from -----------------------------------------------------------------------------------------
+    # -- sources -----------------------------------------------------------------------------------------------------
 
     @classmethod
     def read(
@@ -152,16 +175,38 @@ class Log:
         rate: float | None = None,
         decimal: str | None = None,
     ) -> Log:
-        """From a file: .csv (comma, semicolon, tab or spaces; also .csv.gz), .npz or .parquet. What linkwork wrote
-        needs no options. ``path`` may also be one file for each of q, v, a, tau, {"q": ..., "tau": ...}.
+        """Read a log from a file: .csv (comma, semicolon, tab or spaces; also .csv.gz), .npz or .parquet.
 
-        ``t``, ``q``, ``v``, ``a``, ``tau``: columns, by a list of names or of numbers from 0, a slice, or how the names
-        begin: "q" for q1, q2 or q.elbow. Numbers in names are the order of the joints, whatever that of the file; they
-        begin with 0 or 1, and each is there once. ``reference``: {"q": columns, ...}; ``wrenches``: {frame: six
-        columns}. ``units``: {"q": "deg", "v": "deg/s", "tau": "mN m"}, SI by default; also one for each column.
-        ``gains``: of each joint, from what was recorded to its force, such as N m/A. ``joints``: names of the columns
-        of q. ``rate``: samples per second, where there is no column of times. ``decimal``: "," or ".", the mark before
-        the decimals of numbers in text; by default it is found out, and 1,234 refused if nothing else says what it is.
+        Files that linkwork wrote need no options. Columns are a list of names or of numbers from 0, a slice, or a
+        prefix of names: "q" for q1, q2 or q.elbow. Numbers in names give the order of the joints, whatever the order in
+        the file; they begin with 0 or 1, each occurs once.
+
+        Args:
+            path: The file; or one file for each of t, q, v, a and tau, {"q": ..., "tau": ...}.
+            t: Column of times. Default: "t", or another common name.
+            q: Columns of positions. Default: those with common names, such as q1 or position.
+            v: Columns of velocities. Default: as for q.
+            a: Columns of accelerations. Default: as for q.
+            tau: Columns of joint forces. Default: as for q.
+            reference: Columns of the commanded motion, {"q": columns, ...}. Default: none.
+            wrenches: Six columns for each frame, {frame: columns}. Default: none.
+            units: Units {"q": "deg", "v": "deg/s", "tau": "mN m"}; also one for each column. Default: SI.
+            gains: Factor from what was recorded to the force of each joint, such as N m/A. Default: 1.
+            joints: Names of the columns of q. Default: as in the file.
+            rate: Samples per second, if there is no column of times. Default: none.
+            decimal: Decimal mark in text, "," or ".". Default: detected; 1,234 alone is an error.
+
+        Returns:
+            The log.
+
+        Raises:
+            LinkworkError: If the file cannot be read, or columns are missing or ambiguous.
+
+        Example:
+            >>> rows = np.column_stack([np.arange(100) / 100, np.zeros(100), np.ones(100)])
+            >>> np.savetxt("log.csv", rows, delimiter=",", header="t,q1,tau1", comments="")
+            >>> linkwork.identify.Log.read("log.csv").rate
+            100.0
         """
         options = {name: value for name, value in locals().items() if name not in ("cls", "path", "decimal")}
         paths = path if isinstance(path, Mapping) else {"": path}
@@ -172,28 +217,59 @@ class Log:
 
     @classmethod
     def from_frame(cls, frame: DataFrame, **options: Any) -> Log:
-        """From a pandas DataFrame, with the options of ``read`` that are not for text; its index may hold the times, if
-        it is called so."""
-        known = {"t": "t"} | dict.fromkeys(("q", "v", "a", "tau", "reference", "wrenches"))
-        known |= dict.fromkeys(("units", "gains", "joints", "rate"))
-        if wrong := {*options} - {*known}:
-            raise TypeError(f"from_frame has no option {sorted(wrong)[0]!r}")
-        return cls._of_tables({"": from_frame(frame)}, {**known, **options})
+        """Return a log from a pandas DataFrame.
+
+        Args:
+            frame: The data; its index may hold the times, if its name says so.
+            options: The options of ``read``, except ``decimal``.
+
+        Returns:
+            The log.
+
+        Raises:
+            LinkworkError: If columns are missing or ambiguous.
+
+        Example:
+            >>> import pandas
+            >>> frame = pandas.DataFrame({"t": [0.0, 0.1, 0.2], "q1": [0.0, 0.1, 0.3], "tau1": [1.0, 1.0, 1.0]})
+            >>> len(linkwork.identify.Log.from_frame(frame))
+            3
+        """
+        defaults = {name: each.default for name, each in inspect.signature(cls.read).parameters.items()}
+        del defaults["path"], defaults["decimal"]
+        if wrong := {*options} - {*defaults}:
+            raise TypeError(f"from_frame has no option {min(wrong)!r}")
+        return cls._of_tables({"": from_frame(frame)}, {**defaults, **options})
 
     @classmethod
     def _of_tables(cls, tables: Mapping[str, Any], options: Mapping[str, Any]) -> Log:
-        found = read_log.arguments(tables, options)
+        arguments = log_files.arguments(tables, options)
         try:
-            return cls(**found)
+            return cls(**arguments)
         except LinkworkError as error:
             where = next(iter(tables.values())).where
-            told = {"got": error.got, "expected": error.expected, "fix": error.fix}
-            first = str(error).partition("\n")[0]
-            raise type(error)(first, where=where, **told) from error
+            rest = {"got": error.got, "expected": error.expected, "fix": error.fix}
+            message = str(error).partition("\n")[0]
+            raise type(error)(message, where=where, **rest) from error
 
     @classmethod
     def from_trajectory(cls, trajectory: Trajectory) -> Log:
-        """From a simulated motion, that has tau: one of ``simulate``, or a sample of a ``rollout``."""
+        """Return a log of a simulated motion.
+
+        Args:
+            trajectory: A result of ``simulate`` or a sample of a ``rollout`` that has q and tau.
+
+        Returns:
+            The log.
+
+        Raises:
+            LinkworkError: If the trajectory is a batch, or has no q or tau.
+
+        Example:
+            >>> trajectory = linkwork.load("planar2r").simulate(duration=0.1)
+            >>> len(linkwork.identify.Log.from_trajectory(trajectory))
+            101
+        """
         if trajectory.batch:
             got, fix = f"batch {trajectory.batch}", "take one of them: Log.from_trajectory(trajectory[0])"
             raise ShapeError("a log is of one motion", where="trajectory", got=got, fix=fix)
@@ -207,7 +283,7 @@ class Log:
         note = f"simulated: {trajectory.robot}, {trajectory.method}, steps of {trajectory.dt:g} s"
         return cls(t=trajectory.t, **arrays, **names, forces=entries["tau"], notes=(note,))
 
-    # -- what it is --------------------------------------------------------------------------------------------------
+    # -- properties --------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.t)
@@ -219,14 +295,14 @@ class Log:
 
     @property
     def duration(self) -> float:
-        """From the first to the last sample, in seconds."""
+        """Time from the first to the last sample in s."""
         return float(self.t[-1] - self.t[0])
 
     @property
     def measured(self) -> tuple[str, ...]:
         """Which of q, v, a, tau, reference and wrenches there are."""
-        there = [kind for kind in ("q", "v", "a", "tau", "reference") if getattr(self, kind) is not None]
-        return (*there, *(f"wrench on {frame}" for frame in self.wrenches))
+        kinds = [kind for kind in ("q", "v", "a", "tau", "reference") if getattr(self, kind) is not None]
+        return (*kinds, *(f"wrench on {frame}" for frame in self.wrenches))
 
     def __repr__(self) -> str:
         rows = self._rows()
@@ -247,10 +323,10 @@ class Log:
             "has": ", ".join(self.measured),
         }
 
-    # -- parts of it -------------------------------------------------------------------------------------------------
+    # -- parts -------------------------------------------------------------------------------------------------------
 
     def __getitem__(self, rows: slice) -> Log:
-        """Samples in a row: ``log[100:2000]``."""
+        """Return samples in a row: ``log[100:2000]``."""
         if not isinstance(rows, slice) or rows.step not in (None, 1):
             raise ShapeError("a log gives slices", where="log", got=rows, fix="log[100:2000], log.decimated(n)")
         begin, end, _ = rows.indices(len(self))
@@ -259,7 +335,23 @@ class Log:
         return filters.mapped(self, lambda x: x[rows], note, t=self.t[rows], keep=keep)
 
     def between(self, start: float | None = None, end: float | None = None) -> Log:
-        """Samples from a time to another one, both as in ``t``; from the first or to the last if not said."""
+        """Return the samples between two times.
+
+        Args:
+            start: First time, as in ``t``. Default: the first sample.
+            end: Last time, as in ``t``. Default: the last sample.
+
+        Returns:
+            The samples from ``start`` to ``end``.
+
+        Raises:
+            LinkworkError: If fewer than two samples are left.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(100) / 10, np.zeros((100, 1)), np.ones((100, 1)))
+            >>> log.between(2.0, 4.0).duration
+            2.0
+        """
         low = 0 if start is None else int(np.searchsorted(self.t, start, "left"))
         high = len(self) if end is None else int(np.searchsorted(self.t, end, "right"))
         if high - low < FEWEST:
@@ -268,7 +360,22 @@ class Log:
         return self[low:high]
 
     def split(self, share: float = 0.75) -> tuple[Log, Log]:
-        """The first ``share`` of the samples that count, to fit, and the others, to try the fit on."""
+        """Return the first samples, to fit, and the others, to test the fit.
+
+        Args:
+            share: Share of the counting samples in the first part. Default: 0.75.
+
+        Returns:
+            The two parts.
+
+        Raises:
+            LinkworkError: If a part has fewer than two samples.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(100) / 10, np.zeros((100, 1)), np.ones((100, 1)))
+            >>> [len(part) for part in log.split(0.8)]
+            [80, 20]
+        """
         if not 0 < share < 1:
             raise ShapeError("this is no share", where="share", got=share, expected="between 0 and 1")
         counting = np.arange(len(self)) if self.keep is None else np.flatnonzero(self.keep)
@@ -277,62 +384,205 @@ class Log:
             raise LinkworkError("too few samples to split", where="log", got=f"{len(counting)} that count")
         return self[: int(counting[at])], self[int(counting[at]) :]
 
-    # -- what is done to it --------------------------------------------------------------------------------------------
+    # -- processing ----------------------------------------------------------------------------------------------------
 
     def resampled(self, rate: float | None = None) -> Log:
-        """On an even grid of times, by cubic splines; what a lower rate cannot hold is filtered out before. ``rate``:
-        samples per second, about as many as there were if not said. Samples in wide gaps do not count."""
+        """Return the log on an even grid of times, by cubic splines.
+
+        Frequencies that a lower rate cannot hold are filtered out before. Samples in wide gaps do not count.
+
+        Args:
+            rate: Samples per second. Default: about as many as there were.
+
+        Returns:
+            The resampled log.
+
+        Raises:
+            LinkworkError: If gaps are so wide that the grid would have far more samples than there were.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(100) / 10, np.zeros((100, 1)), np.ones((100, 1)))
+            >>> len(log.resampled(20.0))
+            199
+        """
         return filters.resampled(self, rate)
 
     def smoothed(self, cutoff: float | None = None, order: int = 4, derivatives: str = "central") -> Log:
-        """q, v and a through a low pass without delay (Butterworth, forwards and backwards), and derivatives for what
-        was not measured: "central" differences of what is filtered, or those of a "cubic" fitted around each sample.
+        """Return the log with q, v and a filtered without delay, and differentiated where they were not measured.
 
-        ``cutoff``: in Hz; if not said, where the spectrum of q sinks into its noise. Uneven times are resampled.
-        tau and the reference stay: see ``banded``.
+        The filter is a Butterworth filter, run forwards and backwards. Uneven times are resampled. tau and the
+        reference stay as they are: see ``banded``.
+
+        Args:
+            cutoff: Cutoff frequency in Hz. Default: where the spectrum of q sinks into its noise.
+            order: Order of the filter. Default: 4.
+            derivatives: "central" differences of the filtered signals (default), or the derivatives of a "cubic" fitted
+                around each sample.
+
+        Returns:
+            The smoothed log, with v and a.
+
+        Raises:
+            LinkworkError: If the cutoff does not fit the sampling rate.
+
+        Example:
+            >>> t = np.arange(200) / 100
+            >>> log = linkwork.identify.Log(t, np.sin(t)[:, None], np.ones((200, 1)))
+            >>> log.smoothed(10.0).a.shape
+            (200, 1)
         """
         return filters.smoothed(self, cutoff, order, derivatives)
 
     def banded(self, cutoff: float | None = None, order: int = 4, decimate: int | None = None) -> Log:
-        """Regressor and joint forces shall both go through this low pass, when equations are made of the log, and every
-        ``decimate``-th sample of them is taken: as the cutoff allows, if not said. The log's arrays stay. ``cutoff``:
-        in Hz; that of ``smoothed``, if not said, or chosen as it does."""
+        """Return the log with a low pass that regressor and joint forces go through when equations are formed.
+
+        The arrays of the log stay as they are. Afterwards every ``decimate``-th sample is used.
+
+        Args:
+            cutoff: Cutoff frequency in Hz. Default: that of ``smoothed``, or chosen in the same way.
+            order: Order of the filter. Default: 4.
+            decimate: Decimation. Default: as much as the cutoff allows.
+
+        Returns:
+            The log with its ``band``.
+
+        Raises:
+            LinkworkError: If the cutoff does not fit the sampling rate.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(200) / 100, np.zeros((200, 1)), np.ones((200, 1)))
+            >>> log.banded(5.0).band
+            Band(cutoff=5.0, order=4, decimate=8)
+        """
         return filters.banded(self, cutoff, order, decimate)
 
     def decimated(self, count: int) -> Log:
-        """Every ``count``-th sample, after a low pass without delay at 0.8 of what the new rate can hold."""
+        """Return every ``count``-th sample, after a low pass without delay at 0.8 of half the new rate.
+
+        Args:
+            count: The decimation, 1 or more.
+
+        Returns:
+            The shorter log.
+
+        Raises:
+            LinkworkError: If too few samples are left, or a band does not fit the new rate.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(200) / 100, np.zeros((200, 1)), np.ones((200, 1)))
+            >>> len(log.decimated(4))
+            50
+        """
         return filters.decimated(self, count)
 
     def without_standstill(self, share: float = filters.SHARE_AT_REST, duration: float = filters.DURATION) -> Log:
-        """Samples do not count while all joints are slower than a ``share`` of their own highest velocity, for at least
-        a ``duration`` in seconds."""
+        """Return the log with samples that do not count while all joints stand still.
+
+        Args:
+            share: A joint stands still below this share of its highest velocity. Default: 0.01.
+            duration: Shortest standstill in s. Default: 0.1.
+
+        Returns:
+            The log with its ``keep``.
+
+        Raises:
+            LinkworkError: If the robot stands still all the time.
+
+        Example:
+            >>> t = np.arange(200) / 100
+            >>> log = linkwork.identify.Log(t, np.maximum(t - 1, 0)[:, None], np.ones((200, 1)))
+            >>> int(log.without_standstill().keep.sum())
+            100
+        """
         return filters.without_standstill(self, share, duration)
 
     def noisy(
         self, rng: np.random.Generator | int | None = None, *, q: Any = 0.0, v: Any = 0.0, a: Any = 0.0, tau: Any = 0.0
     ) -> Log:
-        """With independent normal noise of these standard deviations, a number or one for each column; for trials."""
+        """Return the log with independent normal noise, for tests of a method.
+
+        Args:
+            rng: Random generator, or its seed. Default: a new one.
+            q: Standard deviation of the noise of positions, a number or one for each column. Default: 0.
+            v: The same for velocities. Default: 0.
+            a: The same for accelerations. Default: 0.
+            tau: The same for joint forces. Default: 0.
+
+        Returns:
+            The noisy log.
+
+        Raises:
+            LinkworkError: If there are no such columns.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(200) / 100, np.zeros((200, 1)), np.ones((200, 1)))
+            >>> noisy = log.noisy(0, tau=0.1)
+        """
         return filters.noisy(self, np.random.default_rng(rng), {"q": q, "v": v, "a": a, "tau": tau})
 
-    # -- of a robot ----------------------------------------------------------------------------------------------------
+    # -- order of a robot ----------------------------------------------------------------------------------------------
 
     def from_drives(self, robot: Robot) -> Log:
-        """Of the joints, from a log of the motors of transmissions: T q = q_motors, tau = T^T tau_motors, with T the
-        ``robot.transmission``. Columns are by ``robot.drive_names``, or in their order if they have no names."""
+        """Return the log of the joints from a log of the motors of transmissions.
+
+        With T the ``robot.transmission``: T q = q_motors and tau = T^T tau_motors. Columns are those of
+        ``robot.drive_names``, by name or in this order.
+
+        Args:
+            robot: The robot.
+
+        Returns:
+            The log of the joints.
+
+        Raises:
+            LinkworkError: If the motors do not determine the joints.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> log = linkwork.identify.Log(np.arange(9) / 10, np.zeros((9, 2)), np.ones((9, 2)))
+            >>> log.from_drives(arm).joints == arm.drive_names
+            True
+        """
         return joint_order.from_drives(self, robot)
 
     def for_robot(self, robot: Robot) -> Log:
-        """Columns by name in the order of the robot: q of all joints, v and a of the independent ones, tau as
-        ``inverse_dynamics`` gives it.
+        """Return the log with columns in the order of a robot.
 
-        Where loops are closed and not all joints were measured, the others are found by ``assemble``. Velocities and
+        These are q of all joints, v and a of the independent ones, and tau as ``inverse_dynamics`` returns it. Where
+        loops are closed and not all joints were measured, the others are computed by ``assemble``. Velocities and
         accelerations that were not measured are differentiated.
+
+        Args:
+            robot: The robot.
+
+        Returns:
+            The log with v and a, in the robot's order.
+
+        Raises:
+            LinkworkError: If joints are missing, or loops cannot be closed.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> log = linkwork.identify.Log(np.arange(9) / 10, np.zeros((9, 2)), np.ones((9, 2)))
+            >>> log.for_robot(arm).a.shape
+            (9, 2)
         """
         return joint_order.for_robot(self, robot)
 
     def save(self, path: str | Path) -> None:
-        """Write to ``path``, by its suffix: .csv, .npz or .parquet. ``Log.read`` gives all back."""
-        write_log.save(self, Path(path))
+        """Write the log to a file; ``Log.read`` reads it without options.
+
+        Args:
+            path: File name with the suffix .csv, .npz or .parquet.
+
+        Raises:
+            LinkworkError: If the suffix is another one.
+
+        Example:
+            >>> log = linkwork.identify.Log(np.arange(9) / 10, np.zeros((9, 2)), np.ones((9, 2)))
+            >>> log.save("log.npz")
+        """
+        log_files.save(self, Path(path))
 
 
 def _require_printable(names: Iterable[str], where: str) -> None:
@@ -343,7 +593,7 @@ def _require_printable(names: Iterable[str], where: str) -> None:
 
 
 def _numbers(value: Any, where: str, axes: int, count: int | None = None) -> np.ndarray:
-    """Finite doubles; the array itself, if it is one of them."""
+    """Return finite doubles; the array itself, if it has them."""
     try:
         array = value if isinstance(value, np.ndarray) else np.asarray(value)
     except ValueError as error:

@@ -1,5 +1,5 @@
-"""Noise of positions and velocities: how large it is, estimated from a recording, and what filters and derivatives make
-of it."""
+"""Noise of positions and velocities: its size, estimated from a recording, and the effect of filters and
+derivatives."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     from ...robot import Robot
     from .log import Log
 
-DIFFERENCES, GAIN = 6, 924**0.5  # order of the differences that leave noise alone, and what they make of white noise
-MEDIAN = 0.6745  # of the size of a normal deviate
+DIFFERENCES, GAIN = 6, 924**0.5  # order of differences that leave noise alone, and their gain for white noise
+MEDIAN = 0.6745  # median of the absolute value of a standard normal variable
 REPEATED = 0.2  # share of samples equal to the one before, from which on the smallest step is an encoder's
-ROUNDING = 8 * np.finfo(float).eps  # of the largest position: what rounding leaves in filters and differences
-ALIKE = 0.5  # correlation of v with dq/dt of one joint at least, where samples follow each other in time
-LOOKED_AT, PIECES = 100_000, 10  # samples, and pieces of longer recordings that they come from
-ORDER = 4  # of the low pass that positions went through
+ROUNDING = 8 * np.finfo(float).eps  # rounding error of filters and differences, relative to the largest position
+ALIKE = 0.5  # least correlation of v with dq/dt of one joint, where samples follow each other in time
+LOOKED_AT, PIECES = 100_000, 10  # samples that are used, and the pieces of longer recordings that they come from
+ORDER = 4  # order of the low pass that positions went through
 
 
 def noise_of(log: Log) -> dict[str, np.ndarray]:
-    """Standard deviations of the white noise of q and v as they were recorded, by column: those that the log has, and
-    estimates for the others, if its samples follow each other in time."""
+    """Return standard deviations of the white noise of q and v as they were recorded, by column.
+
+    They are those of the log, and estimates for the others if its samples follow each other in time.
+    """
     if not _in_time(log):
         return dict(log.noise)
     measured = [kind for kind in ("q", "v") if getattr(log, kind) is not None and kind not in log.differentiated]
@@ -32,7 +34,8 @@ def noise_of(log: Log) -> dict[str, np.ndarray]:
 
 
 def white_level(x: np.ndarray) -> np.ndarray:
-    """Standard deviation of white noise in each column of x (N, n), or of the rounding to steps of an encoder.
+    """Return the standard deviation of white noise in each column of x (N, n), or of the rounding to steps of an
+    encoder.
 
     Differences of sixth order leave little of a motion that is sampled well; their median ignores its corners.
     """
@@ -49,7 +52,7 @@ def white_level(x: np.ndarray) -> np.ndarray:
 
 
 def _in_time(log: Log) -> bool:
-    """Do samples follow each other? They do where something was differentiated, and where v is the rate of q."""
+    """Return whether samples follow each other: where something was differentiated, and where v is the rate of q."""
     if log.v is None or log.a is None or log.differentiated:
         return True
     if log.q.shape != log.v.shape or len(log) < DIFFERENCES + 2:
@@ -60,14 +63,16 @@ def _in_time(log: Log) -> bool:
     return bool((np.einsum("ij,ij->j", v, rates) > ALIKE * sizes).any())
 
 
-def shaken(log: Log, robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """One realisation of the noise of a log in the robot's order: steps (N, nv) of the independent coordinates, and
-    what is added to v and a; None where there is no noise. It went the way that the motion went: a low pass, if there
-    was one, and differences."""
+def noise_sample(log: Log, robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return one realisation of the noise of a log in the robot's order; None without noise.
+
+    It consists of steps (N, nv) of the independent coordinates, and what is added to v and a, after the same low pass
+    and differences as the motion.
+    """
     sigma, shape = noise_of(log), log.v.shape
-    white = {"q": _of_freedoms(robot, sigma["q"])} if "q" in sigma else {}
+    white = {"q": _of_coordinates(robot, sigma["q"])} if "q" in sigma else {}
     white |= {kind: sigma[kind] for kind in "va" if kind in sigma}
-    rounding = ROUNDING * _of_freedoms(robot, np.abs(log.q).max(axis=0)) * ("v" in log.differentiated)
+    rounding = ROUNDING * _of_coordinates(robot, np.abs(log.q).max(axis=0)) * ("v" in log.differentiated)
     if not (rounding.any() or any(each.any() for each in white.values())):
         return None
 
@@ -83,26 +88,28 @@ def shaken(log: Log, robot: Robot, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def moved(log: Log, robot: Robot, steps: np.ndarray) -> np.ndarray:
-    """Positions after these steps of the independent coordinates; loops stay closed to first order."""
+    """Return positions after these steps of the independent coordinates; loops stay closed to first order."""
     coordinates = robot.coordinates
     if robot.nv < coordinates.nv:
         steps = np.einsum("kij,kj->ki", robot.velocity_map(log.q), steps)
     return np.asarray(coordinates.integrate(np.asarray(log.q), steps))
 
 
-def _of_freedoms(robot: Robot, sizes: np.ndarray) -> np.ndarray:
-    """Sizes of steps of the independent coordinates, from those of the entries of q; a turn is twice what it changes
-    in a quaternion."""
+def _of_coordinates(robot: Robot, sizes: np.ndarray) -> np.ndarray:
+    """Return sizes of steps of the independent coordinates, from those of the entries of q.
+
+    A rotation is twice what it changes in a quaternion.
+    """
     coordinates = robot.coordinates
     unit = [k for each in coordinates.quaternions for k in range(each.start, each.stop)]
-    found = []
+    steps = []
     for freedom in robot.model.mobility.independent:
         if (place := coordinates.position_of(freedom)) is not None:
-            found.append(sizes[place])
+            steps.append(sizes[place])
             continue
         joint = coordinates.joint_of(freedom)
         part = coordinates.velocity_ranges[coordinates.joints.index(joint)].index(freedom)
         entries = coordinates.position_ranges[coordinates.joints.index(joint)]
         entries = [k for k in entries if (k in unit) == joint.kind.turning[part]] or entries
-        found.append(max((2 if k in unit else 1) * sizes[k] for k in entries))
-    return np.array(found)
+        steps.append(max((2 if k in unit else 1) * sizes[k] for k in entries))
+    return np.array(steps)

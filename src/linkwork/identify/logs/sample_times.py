@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from .signals import blocks
 
-ROUNDED = 1e-4  # of a step: rounded numbers in a file, not worth a word
-TINY = 0.01  # of a step: taken as even, with a note
-GAP = 5.0  # steps: nobody knows what happened between
-BURST = 0.1  # of a step: a sample that follows so soon tells little, and its difference is all noise
-MARGIN = 64  # samples beyond which a spline feels nothing: each is worth 2 - sqrt(3) of the one before
-MOST = 20  # times as many samples as there were
+ROUNDED = 1e-4  # jitter in steps that is the rounding of numbers in a file
+TINY = 0.01  # jitter in steps up to which times count as even, with a note
+GAP = 5.0  # steps without samples from which on nothing is interpolated
+BURST = 0.1  # steps between samples that follow each other so soon that their difference is all noise
+MARGIN = 64  # samples that influence a spline: each has 2 - sqrt(3) of the weight of the one before
+MOST = 20  # largest factor by which resampling may grow a log
 
 
 class Spacing(NamedTuple):
-    """How samples follow each other: step (s) between neighbours, by how much times leave an even grid (in steps)."""
+    """Step between neighbouring samples in s, and the largest deviation of times from an even grid, in steps."""
 
     step: float
     jitter: float
@@ -30,7 +30,7 @@ class Spacing(NamedTuple):
 
 
 def require_increasing(t: np.ndarray, row: Callable[[int], str], where: str = "t") -> None:
-    """``row`` tells where a sample is."""
+    """Raise an error if times do not increase; ``row`` describes where a sample is."""
     for begin, end in blocks(len(t) - 1, 1):
         steps = np.diff(t[begin : end + 1])
         if (steps <= 0).any():
@@ -46,7 +46,7 @@ def require_increasing(t: np.ndarray, row: Callable[[int], str], where: str = "t
 
 
 def spacing(t: np.ndarray) -> Spacing:
-    """Of increasing times."""
+    """Return the spacing of increasing times."""
     count = len(t)
     whole = float(t[-1] - t[0]) / (count - 1)
     jitter = max(
@@ -60,32 +60,32 @@ def spacing(t: np.ndarray) -> Spacing:
 
 
 def even_grid(t: np.ndarray, step: float) -> np.ndarray:
-    """Times from the first to the last, ``step`` apart."""
+    """Return times from the first to the last, ``step`` apart."""
     count = int(np.floor((t[-1] - t[0]) / step * (1 + 1e-12) + 1e-9)) + 1
     if count > MOST * len(t) + 1000:
         wide = int(np.argmax(np.diff(t)))
         raise LinkworkError(
             "an even grid would have far more samples than there are", where="t",
             got=f"{len(t)} samples, {count} steps of {step:g} s; the widest gap from {t[wide]:g} to {t[wide + 1]:g} s",
-            fix="take a part without the gap: log.between(start, end)",
+            fix="use a part without the gap: " + at_door("log.between(start, end)", "--between START:END"),
         )  # fmt: skip
     return t[0] + step * np.arange(count)
 
 
 def in_gaps(t: np.ndarray, times: np.ndarray, step: float) -> np.ndarray:
-    """Which of ``times`` are between samples that are far apart."""
+    """Return which of ``times`` are between samples that are far apart."""
     after = np.clip(np.searchsorted(t, times, "right"), 1, len(t) - 1)
     inside = np.minimum(times - t[after - 1], t[after] - times) > ROUNDED * step
     return inside & (t[after] - t[after - 1] > GAP * step)
 
 
-def settled(t: np.ndarray, step: float) -> np.ndarray:
-    """Which samples to interpolate from: not those that follow the one before at once."""
+def interpolation_nodes(t: np.ndarray, step: float) -> np.ndarray:
+    """Return which samples to interpolate from: not those that follow the one before at once."""
     return np.concatenate([[True], np.diff(t) >= BURST * step])
 
 
 def interpolated(t: np.ndarray, x: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """x (N, ...), sampled at increasing t, at other increasing times within these: by cubic splines."""
+    """Return x (N, ...), sampled at increasing t, at other increasing times within these, by cubic splines."""
     flat = np.reshape(x, (len(t), -1))
     result = np.empty((len(times), flat.shape[1]))
     for begin, end in blocks(len(times), flat.shape[1] * 8):
@@ -105,10 +105,10 @@ def _spline(t: np.ndarray, x: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def _node_slopes(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Slopes of the spline at its nodes; at the ends those of a cubic through four of them.
+    """Return slopes of the spline at its nodes; at the ends those of a cubic through four of them.
 
-    low m[k-1] + m[k] + high m[k+1] = right, with low + high = 1/2. Each round takes neighbours twice as far into
-    account (cyclic reduction for all rows at once), and squares what is left of them: after six nothing is.
+    low m[k-1] + m[k] + high m[k+1] = right, with low + high = 1/2. Each round reaches neighbours twice as far away
+    (cyclic reduction for all rows at once), and squares their remaining weight: after six rounds it is negligible.
     """
     steps, count = np.diff(t), len(t)
     inverse = 1 / steps
@@ -138,7 +138,7 @@ def _node_slopes(t: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _end_slope(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """At the first of a few nodes, of the polynomial through them."""
+    """Return the slope at the first of a few nodes, of the polynomial through them."""
     scale = t[-1] - t[0]
     powers = np.vander((t - t[0]) / scale, increasing=True)
     return np.linalg.solve(powers, x)[1] / scale

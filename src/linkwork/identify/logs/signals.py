@@ -1,5 +1,7 @@
-"""Series of samples: low pass without delay, derivatives, where motion ends and noise begins. Of plain arrays, along
-their first axis, block by block, so that long ones need little memory beside themselves."""
+"""Signals: low pass without delay, derivatives, and where motion ends and noise begins.
+
+All work on plain arrays along their first axis, block by block, so that long ones need little further memory.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,20 @@ import numpy as np
 
 from ...errors import LinkworkError, ShapeError
 
-BLOCK = 2**20  # numbers that are worked on at once
-QUIET = 1e-13  # of a response, where it counts as over
-LOWEST = 1e-5  # of the rate: a cutoff below it asks for millions of samples
-HIGHEST = 0.4  # of the rate: the highest cutoff that is chosen without being asked for
-SEGMENTS, SHORTEST, LONGEST = 8, 2**8, 2**14  # that spectra are the mean of, and samples of each
-ABOVE = 10.0  # times the noise, in power: motion
+BLOCK = 2**20  # numbers in a block
+QUIET = 1e-13  # amplitude at which an impulse response counts as over
+LOWEST = 1e-5  # of the rate: a lower cutoff would need millions of samples
+HIGHEST = 0.4  # of the rate: the highest default cutoff
+SEGMENTS, SHORTEST, LONGEST = 8, 2**8, 2**14  # number of segments of a spectrum, and samples of each
+ABOVE = 10.0  # power of motion, in units of the noise
 ENOUGH, WIDER = 0.999, 4.0
 CENTRAL = (2, 4)  # differences over five points: samples on each side, degree
 
 
 def zero_phase(x: np.ndarray, rate: float, cutoff: float, order: int) -> np.ndarray:
-    """x (N, ...) through a Butterworth low pass forwards and backwards: gain 1 at rest, 1/2 at ``cutoff`` (Hz).
+    """Return x (N, ...) after a Butterworth low pass forwards and backwards: gain 1 at rest, 1/2 at ``cutoff`` (Hz).
 
-    It is a product with the filter's |H|^2 in the frequencies, where both ends are continued by their odd reflection.
+    It is a product with the filter's |H|^2 in the frequency domain, where both ends are continued by odd reflection.
     """
     reach = settling(rate, cutoff, order)
     count = len(x)
@@ -41,9 +43,9 @@ def zero_phase(x: np.ndarray, rate: float, cutoff: float, order: int) -> np.ndar
 
 
 def settling(rate: float, cutoff: float, order: int) -> int:
-    """Samples that ``zero_phase`` reaches to each side."""
+    """Return the number of samples that ``zero_phase`` reaches to each side."""
     if not (isinstance(order, (int, np.integer)) and 1 <= order <= 12):
-        raise ShapeError("this order of a filter is not offered", where="order", got=order, expected="1 to 12")
+        raise ShapeError("unsupported order of the filter", where="order", got=order, expected="1 to 12")
     if not LOWEST * rate <= cutoff < rate / 2:
         raise LinkworkError(
             "the cutoff does not fit the sampling", where="cutoff", got=f"{cutoff:g} Hz at {rate:g} samples per second",
@@ -61,7 +63,7 @@ def _gain(frequencies: np.ndarray, cutoff: float, order: int) -> np.ndarray:
 
 
 def _continued(x: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Rows of x, with those before the first and behind the last: point reflections at the ends, again and again."""
+    """Return rows of x, with those before the first and behind the last: repeated point reflections at the ends."""
     last = len(x) - 1
     if begin >= 0 and end <= last + 1:
         return x[begin:end]
@@ -74,19 +76,19 @@ def _continued(x: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 
 def _smooth_size(count: int) -> int:
-    """The next number with small factors: its transform is quick."""
+    """Return the next number with small factors, whose Fourier transform is fast."""
     return min(odd << max(0, (-(-count // odd) - 1).bit_length()) for odd in (1, 3, 5, 9, 15))
 
 
 def blocks(count: int, columns: int, least: int = 1) -> Iterator[tuple[int, int]]:
-    """Rows that are worked on together."""
+    """Yield begin and end of rows that are processed together."""
     step = max(least, BLOCK // max(columns, 1), 1)
     for begin in range(0, count, step):
         yield begin, min(begin + step, count)
 
 
-def fastest_of(v: np.ndarray) -> np.ndarray:
-    """The largest velocities, either way; without a copy, since recordings may be long."""
+def max_speeds(v: np.ndarray) -> np.ndarray:
+    """Return the largest speeds, in either direction, without a copy, since recordings may be long."""
     axes = tuple(range(v.ndim - 1))
     return np.maximum(v.max(axis=axes, initial=0.0), -v.min(axis=axes, initial=0.0))
 
@@ -95,12 +97,12 @@ def fastest_of(v: np.ndarray) -> np.ndarray:
 
 
 def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None = None) -> np.ndarray:
-    """The first or second derivative of evenly sampled x (N, ...).
+    """Return the first or second derivative of evenly sampled x (N, ...).
 
-    Central differences over five points, whose error is of fourth order; at the ends those of the first and last five.
-    With a ``cutoff``: of the cubic that fits best around each sample, by least squares over a window that passes
-    frequencies below the cutoff (Savitzky and Golay); at the ends the cubics of the first and last window. Where x does
-    not change at all, its derivative is zero, without what rounding would leave.
+    Without a cutoff: central differences over five points with an error of fourth order; at the ends those of the first
+    and last five. With a ``cutoff``: derivatives of the cubic that fits best around each sample, over a window that
+    passes frequencies below the cutoff (Savitzky and Golay); at the ends the cubics of the first and last window. Where
+    x does not change at all, its derivative is exactly zero.
     """
     half, degree = CENTRAL if cutoff is None else (_half_width(rate, cutoff), 3)
     width = min(2 * half + 1, len(x))
@@ -131,7 +133,7 @@ def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None
 
 
 def _fits(width: int, degree: int, number: int) -> np.ndarray:
-    """Weights of the samples in a window, (place in it, sample): a derivative there of the polynomial that fits."""
+    """Return weights (place in the window, sample) of a derivative of the polynomial that fits the window."""
     rows = []
     for place in range(width):
         scale = max(width - 1, 1)  # powers of numbers below one are well conditioned
@@ -141,7 +143,7 @@ def _fits(width: int, degree: int, number: int) -> np.ndarray:
 
 
 def _half_width(rate: float, cutoff: float) -> int:
-    """Of the window over which the first derivative of cubics loses 3 dB at the cutoff: 1.25 / (2 cutoff) seconds."""
+    """Return half the window in samples in which the derivative of cubics loses 3 dB at the cutoff."""
     return max(2, round(1.25 * rate / (2 * cutoff) - 0.5))
 
 
@@ -149,12 +151,12 @@ def _half_width(rate: float, cutoff: float) -> int:
 
 
 def motion_cutoff(q: np.ndarray, rate: float, lowest: bool = False) -> float:
-    """A cutoff in Hz that keeps the motion and little of the noise, from the spectra of the positions (N, n).
+    """Return a cutoff in Hz that keeps the motion and little of the noise, from the spectra of the positions (N, n).
 
     The noise of a joint is the level of the upper half of the frequencies; its motion ends where its power first sinks
-    below ten times that. The cutoff is where half of the joints that move end, but not below four times the frequency
-    that holds all but a thousandth of any joint's kinetic energy, and not above 0.4 of the rate. ``lowest``: that
-    lower bound itself, for motions whose derivatives are drowned by noise.
+    below ten times that. The cutoff is the median of these ends over the joints that move, at least four times the
+    frequency that holds all but a thousandth of any joint's kinetic energy, and at most 0.4 of the rate. With
+    ``lowest`` it is that lower bound itself, for motions whose derivatives are drowned by noise.
     """
     power, frequencies = _spectrum(q, rate)
     noise = np.median(power[len(power) // 2 :], axis=0)
@@ -172,7 +174,7 @@ def motion_cutoff(q: np.ndarray, rate: float, lowest: bool = False) -> float:
 
 
 def _spectrum(x: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Power of each column, as the mean over half overlapping windows; frequencies."""
+    """Return the power of each column, as the mean over half overlapping windows, and the frequencies."""
     size = min(len(x), max(SHORTEST, min(len(x) // SEGMENTS, LONGEST)))
     window = np.hanning(size + 2)[1:-1, None]
     line = np.linspace(-1.0, 1.0, size)[:, None]

@@ -1,5 +1,7 @@
-"""Files of measurements as tables: text, .npz and .parquet of anybody. Nothing is trusted: no pickles, no more memory
-than the file is worth."""
+"""Files of measurements as tables: text, .npz and .parquet from any source.
+
+Nothing in a file is trusted: pickles are not loaded, and memory is limited by the size of the file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door
 from ...files import parse_json, read_bytes
 from ...sim.trajectory.array_files import MEMORY, read_zip
 from ...sim.trajectory.parquet import read_parquet
@@ -21,7 +23,7 @@ from ...sim.trajectory.parquet_child import seconds
 from ...sim.trajectory.storage import KEY
 
 LONGEST = 2**30  # bytes of a file, also when unpacked
-PACKED = 100  # times more than in the file, of text and numbers that somebody measured
+PACKED = 100  # largest ratio of compression of measured numbers
 COLUMNS = 10_000
 SUFFIXES = (".csv", ".txt", ".dat", ".npz", ".parquet")
 DELIMITERS = ("\t", ";", ",")
@@ -31,11 +33,18 @@ SWAPPED = str.maketrans(",.", ".,")
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of numbers. ``take``: some of them, (N, n), by number. ``row``: where in the file the k-th sample is.
-    ``about``: what linkwork wrote beside them, if it did."""
+    """Columns of numbers in a file.
+
+    Attributes:
+        where: Name of the file, for messages.
+        names: Names of the columns, "" for those without.
+        take: Function from column numbers to the numbers (N, n).
+        row: Function from the number of a sample to its place in the file.
+        about: What linkwork wrote in the file, besides numbers.
+    """
 
     where: str
-    names: tuple[str, ...]  # "" of those that have none
+    names: tuple[str, ...]
     take: Callable[[Sequence[int]], np.ndarray]
     row: Callable[[int], str]
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -46,8 +55,10 @@ class Table:
 
 
 def read_table(path: str | Path, decimal: str | None = None) -> Table:
-    """By the suffix: .csv (or .txt, .dat; also .gz of these), .npz, .parquet. ``decimal``: the mark before the decimals
-    in text; found out by default."""
+    """Return the table of a file, by its suffix: .csv (or .txt, .dat; also .gz of these), .npz, .parquet.
+
+    The ``decimal`` mark of text is detected by default.
+    """
     if decimal not in (None, ".", ","):
         raise ShapeError("this is no decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
     path = Path(path)
@@ -55,7 +66,7 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
     suffix = path.with_suffix("").suffix if packed else path.suffix
     if suffix not in SUFFIXES or (packed and suffix in (".npz", ".parquet")):
         got, expected = path.name, f"one of {', '.join(SUFFIXES)}, or .csv.gz"
-        raise LinkworkError("the suffix tells no format of logs", where=str(path), got=got, expected=expected)
+        raise LinkworkError("the suffix is not that of a log", where=str(path), got=got, expected=expected)
     data = read_bytes(path, longest=LONGEST)
     if packed:
         data = _unpacked(data, str(path))
@@ -69,7 +80,7 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
 
 
 def from_frame(frame: Any) -> Table:
-    """Columns of a pandas DataFrame; an index that has a name is one of them."""
+    """Return the columns of a pandas DataFrame; an index that has a name is one of them."""
     if any(frame.index.names):
         frame = frame.reset_index()
     names = tuple(str(name) for name in frame.columns)
@@ -107,7 +118,7 @@ def _checked(read: Callable[[], Table], where: str, expected: str) -> Table:
         return read()
     except LinkworkError:
         raise
-    except Exception as error:  # files of others break their readers in any way
+    except Exception as error:  # malformed files may raise anything in their readers
         got = str(error)[:300] or type(error).__name__
         raise LinkworkError("the file cannot be read", where=where, got=got, expected=expected) from error
 
@@ -135,8 +146,9 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
         if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
             delimiter = next((each for each in known if each in lines[first].strip()), None)
     width = len(_fields(lines[first], delimiter))
-    if not names and len(told := _fields(comment, delimiter)) == width and not any(map(_is_number, told)):
-        names = told  # a header as numpy.savetxt writes it
+    header = _fields(comment, delimiter)
+    if not names and len(header) == width and not any(map(_is_number, header)):
+        names = header  # as numpy.savetxt writes it
     if width > COLUMNS or (names and width != len(names)):
         got = f"{width} columns" + (f", and a header of {len(names)}" if names else "")
         raise LinkworkError("the columns do not fit", where=f"{where}, line {first + 1}", got=got)
@@ -155,7 +167,7 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
 
 
 def _beginning(lines: Sequence[str], where: str) -> tuple[Mapping[str, Any], str, int]:
-    """What linkwork tells in the first line, the last comment, and where other lines begin."""
+    """Return what linkwork wrote in the first line, the last comment, and where other lines begin."""
     about, comment = {}, ""
     for k, line in enumerate(lines):
         if _content(line):
@@ -163,12 +175,12 @@ def _beginning(lines: Sequence[str], where: str) -> tuple[Mapping[str, Any], str
         comment = line.strip().lstrip("#%").strip() or comment
         if line.startswith("# {") and not about:
             try:
-                found = parse_json(line[2:])
+                content = parse_json(line[2:])
             except ValueError as error:
                 raise LinkworkError(
                     "the first line cannot be read", where=f"{where}, line {k + 1}", got=error
                 ) from error
-            about = found if isinstance(found, dict) else {}
+            about = content if isinstance(content, dict) else {}
     return about, comment, len(lines)
 
 
@@ -197,16 +209,16 @@ def _is_number(text: str) -> bool:
 
 
 def _with_points(text: str) -> str:
-    """Decimal commas as points; a point is none of a number then."""
+    """Return text with decimal commas as points, and points as commas, which no number contains."""
     return text.translate(SWAPPED)
 
 
 def _without_thousands(text: str) -> str:
-    return THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+    return THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
 
 
 def _decimal_mark(lines: Sequence[str], rows: Sequence[int], delimiter: str | None, where: str) -> str:
-    """What the commas in numbers mean: 0,5 has decimals, 1,234.5 thousands, and 1,234 may have either."""
+    """Return what commas in numbers are: 0,5 has decimals, 1,234.5 thousands, and 1,234 alone may be either."""
     unclear = None
     for k, line in enumerate(lines):
         for text in _fields(line, delimiter) if "," in line else ():
@@ -221,9 +233,10 @@ def _decimal_mark(lines: Sequence[str], rows: Sequence[int], delimiter: str | No
         return "."
     row, text = unclear
     raise LinkworkError(
-        "a comma may stand before decimals or before thousands", where=f"{where}, line {row + 1}", got=text,
-        expected="at least one number with but one meaning, such as 0,5 or 1,234.5",
-        fix=f'decimal="," if it is {_with_points(text)}, decimal="." if it is {_without_thousands(text)}',
+        "a comma may be a decimal mark or separate thousands", where=f"{where}, line {row + 1}", got=text,
+        expected="at least one number with only one meaning, such as 0,5 or 1,234.5",
+        fix=" ".join([at_door('decimal=","', "--decimal ,"), f"if it is {_with_points(text)},",
+                      at_door('decimal="."', "--decimal ."), f"if it is {_without_thousands(text)}"]),
     )  # fmt: skip
 
 
@@ -231,12 +244,12 @@ def _require_rectangle(
     lines: Sequence[str], rows: Sequence[int], width: int, delimiter: str | None, where: str
 ) -> None:
     for k, line in enumerate(lines):
-        found = len(line.split()) if delimiter is None else line.count(delimiter) + 1
-        if found != width and len(_fields(line, delimiter)) != width:
+        count = len(line.split()) if delimiter is None else line.count(delimiter) + 1
+        if count != width and len(_fields(line, delimiter)) != width:
             last = " (the last: was the recording cut short?)" if k == len(lines) - 1 else ""
             raise LinkworkError(
                 "a row has another number of columns", where=f"{where}, line {rows[k] + 1}{last}",
-                got=f"{found} columns", expected=f"{width}, as in the first row", fix="mend or remove the row",
+                got=f"{count} columns", expected=f"{width}, as in the first row", fix="correct or remove the row",
             )  # fmt: skip
 
 
@@ -273,7 +286,8 @@ def _numbers(
 
 
 def _from_npz(data: bytes, where: str) -> Table:
-    """Arrays (N,) are columns by their own names, arrays (N, n) are NAME.0, NAME.1, ... or as linkwork tells."""
+    """Return the table: arrays (N,) are columns by name, arrays (N, n) NAME.0, NAME.1, ... or as linkwork named
+    them."""
     arrays = read_zip(data, most=min(LONGEST, MEMORY + PACKED * len(data)))
     about = parse_json(str(arrays.pop(KEY))) if KEY in arrays else {}
     about = about if isinstance(about, dict) else {}
@@ -285,10 +299,10 @@ def _from_npz(data: bytes, where: str) -> Table:
         if array.ndim == 1:
             columns[name] = array
             continue
-        told = entries.get(name)
-        fits = isinstance(told, list) and len(told) == array.shape[1]
+        names = entries.get(name)
+        fits = isinstance(names, list) and len(names) == array.shape[1]
         for k in range(min(array.shape[1], COLUMNS)):
-            columns[f"{name}.{told[k] if fits else k}"] = array[:, k]
+            columns[f"{name}.{names[k] if fits else k}"] = array[:, k]
     return _of_columns(columns, where, about)
 
 

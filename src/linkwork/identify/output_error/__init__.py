@@ -1,1 +1,1 @@
-"""Fits by simulation: what a motion tells that no regressor sees."""
+"""Output error: fits by simulation, for parameters that joint forces are not linear in."""

@@ -1,4 +1,4 @@
-"""What a fit by simulation searches for: numbers that rollouts vary, as one vector."""
+"""Unknowns of a fit by simulation: numbers that rollouts vary, as one vector."""
 
 from __future__ import annotations
 
@@ -11,27 +11,35 @@ import numpy as np
 from ...errors import LinkworkError, UnknownNameError
 from ...model import ELEMENTS, Joint, Model, body_of, carrying
 from ...sim.plant.randomisation import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
-from ..convex.entropic import Entropic
-from ..convex.inertia_cone import made_physical
+from ..convex.entropic import Entropic, make_physical
 from ..regression.unknowns import TEN
 
 if TYPE_CHECKING:
     from ...robot import Robot
 
 KINDS = ("inertial", "payload", *OF_JOINTS, "delay")
-SIGNED = ("offset",)  # the others cannot be negative
-LOGARITHMS = (*POSITIVE, "stiffness")  # never zero, and known to a share
+SIGNED = ("offset",)  # all others cannot be negative
+LOGARITHMS = (*POSITIVE, "stiffness")  # never zero, so their logarithms are searched for
 LETTERS = {"rotor_inertia": "IA", "viscous": "FV", "coulomb": "FS", "offset": "F0", "stribeck": "FST", "stiffness": "K"}
-PAYLOAD = np.array([1.0, 0, 0, 0, 2e-3, 0, 0, 2e-3, 0, 2e-3])  # what a payload is thought to be: 1 kg, some 10 cm wide
+PAYLOAD = np.array([1.0, 0, 0, 0, 2e-3, 0, 0, 2e-3, 0, 2e-3])  # initial payload: 1 kg, about 10 cm wide
 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """``labels`` of the unknowns, as the regressor names them where it knows them. They are in this order: ten of each
-    of ``bodies`` (links, then the frame of a ``payload``), those of joints, the ``delay``.
+    """The unknowns, in this order: ten of each of ``bodies``, those of joints, the ``delay``.
 
-    ``constants``: entries that are searched for of each input of a rollout, whose ``values`` at the start are all
-    there. Some unknowns are logarithms (``logs``), some cannot be less than ``least``.
+    Attributes:
+        robot: The robot.
+        labels: Names of the unknowns, as those of the regressor where it has them.
+        bodies: Links, then the frame of a ``payload``.
+        payload: Frame of the payload, or "".
+        delay: Whether the delay is unknown.
+        constants: Entries of each input of a rollout that are unknown.
+        values: Initial values of these inputs.
+        start: Initial unknowns.
+        logs: Which unknowns are logarithms.
+        least: Lower bounds of the unknowns.
+        prior: Entropic term of the bodies.
     """
 
     robot: Robot
@@ -50,93 +58,86 @@ class Searched:
         return len(self.labels)
 
     def numbers(self, z: np.ndarray) -> np.ndarray:
-        """The unknowns themselves, without logarithms."""
+        """Return the unknowns themselves, without logarithms."""
         return np.where(self.logs, np.exp(np.where(self.logs, z, 0.0)), z)
 
     def slopes(self, z: np.ndarray) -> np.ndarray:
         return np.where(self.logs, self.numbers(z), 1.0)
 
     def input_slopes(self, z: np.ndarray) -> np.ndarray:
-        """Of the entries of inputs that are searched for, by the unknowns: the inputs of a payload are its centre and
-        the inertia about it."""
-        found = np.diag(self.slopes(z))
+        """Return derivatives of the inputs by the unknowns; inputs of a payload are its centre and central inertia."""
+        slopes = np.diag(self.slopes(z))
         if self.payload:
             at = TEN * (len(self.bodies) - 1)
-            found[at : at + TEN, at : at + TEN] = _central_slopes(z[at : at + TEN])
-        return found
+            slopes[at : at + TEN, at : at + TEN] = _central_slopes(z[at : at + TEN])
+        return slopes
 
     def factor(self, z: np.ndarray) -> np.ndarray:
-        """F of the metric F^T F that the entropic pull has for bodies; zero elsewhere."""
-        found = np.zeros((len(self), len(self)))
-        found[: TEN * len(self.bodies)] = self.prior.slopes(z)[1]
-        return found
+        """Return F of the metric F^T F that the entropic term has for bodies; zero elsewhere."""
+        F = np.zeros((len(self), len(self)))
+        F[: TEN * len(self.bodies)] = self.prior.slopes(z)[1]
+        return F
 
     def seconds(self, z: np.ndarray) -> float:
         return float(z[-1]) if self.delay else 0.0
 
     def inputs(self, z: np.ndarray) -> dict[str, np.ndarray]:
-        """Values of the inputs of a rollout."""
-        numbers, at, found = self.numbers(z), 0, {}
+        """Return values of the inputs of a rollout."""
+        numbers, at, inputs = self.numbers(z), 0, {}
         for name, entries in self.constants.items():
-            found[name] = self.values[name].copy()
-            found[name].ravel()[list(entries)] = numbers[at : (at := at + len(entries))]
+            inputs[name] = self.values[name].copy()
+            inputs[name].ravel()[list(entries)] = numbers[at : (at := at + len(entries))]
         if self.payload:
-            body = body_of(found["payload"])
-            found["payload"] = np.array([body.mass, *body.center, *body.central[np.triu_indices(3)]])
-        return found
+            body = body_of(inputs["payload"])
+            inputs["payload"] = np.array([body.mass, *body.center, *body.central[np.triu_indices(3)]])
+        return inputs
 
     def vary(self, z: np.ndarray) -> dict[str, Any]:
-        """As a rollout takes them."""
-        found: dict[str, Any] = self.inputs(z)
-        if "payload" in found:
-            found["payload"] = {self.payload: found["payload"]}
-        return found
+        """Return the inputs as the option ``vary`` of a rollout."""
+        inputs: dict[str, Any] = self.inputs(z)
+        if "payload" in inputs:
+            inputs["payload"] = {self.payload: inputs["payload"]}
+        return inputs
 
     def model(self, z: np.ndarray) -> Model:
-        """The robot with these numbers. What is not searched for keeps its numbers to the last bit."""
-        model, found = self.robot.model, self.inputs(z)
-        if "parameters" in found:
-            moved = varied(model, {"parameters": found["parameters"].tolist()})
+        """Return the model with these numbers; what is not unknown keeps its numbers to the last bit."""
+        model, inputs = self.robot.model, self.inputs(z)
+        if "parameters" in inputs:
+            moved = varied(model, {"parameters": inputs["parameters"].tolist()})
             chosen = [moved if body.name in self.bodies else model for body in model.bodies]
-            model = model.with_inertias([own.bodies[i].inertia for i, own in enumerate(chosen)])
-        if "payload" in found:
-            model = carrying(model, self.payload, found["payload"].tolist())
-        joints = {name: found[name].tolist() for name in OF_JOINTS if name in found}
-        searched = {name: {model.position_names[k] for k in self.constants[name]} for name in joints}
-        changed = varied(model, joints)
-        bodies = []
-        for own, other in zip(model.bodies, changed.bodies, strict=True):
-            names = [name for name in joints if own.joint.name in searched[name]]
-            bodies.append(replace(own, joint=varied_joint(own.joint, other.joint, names)))
+            model = model.with_inertias([each.bodies[i].inertia for i, each in enumerate(chosen)])
+        if "payload" in inputs:
+            model = carrying(model, self.payload, inputs["payload"].tolist())
+        drives, bodies = self.drives(z), []
+        for body in model.bodies:
+            joint = body.joint
+            for name, value in drives.get(joint.name, {}).items():
+                joint = with_value(joint, name, value)
+            bodies.append(replace(body, joint=joint))
         return replace(model, bodies=tuple(bodies))
 
     def drives(self, z: np.ndarray) -> dict[str, dict[str, float]]:
-        """Joint -> name -> value, of what is searched for."""
-        found: dict[str, dict[str, float]] = {}
+        """Return values of what is unknown, by joint and name."""
+        drives: dict[str, dict[str, float]] = {}
         inputs, names = self.inputs(z), self.robot.model.position_names
         for name in OF_JOINTS:
             for k in self.constants.get(name, ()):
-                found.setdefault(names[k], {})[name] = float(inputs[name][k])
-        return found
+                drives.setdefault(names[k], {})[name] = float(inputs[name][k])
+        return drives
 
 
 def _central_slopes(ten: np.ndarray) -> np.ndarray:
-    """Of mass, centre of mass and inertia about it by mass m, first moments h and inertia J about the origin:
-    c = h / m, J_c = J - (h.h 1 - h h^T) / m."""
+    """Return derivatives of mass, centre of mass and inertia about it by the ten parameters of a body.
+
+    With mass m, first moments h and inertia J about the origin: c = h / m, J_c = J - (h.h 1 - h h^T) / m.
+    """
     m, h = ten[0], ten[1:4]
-    upper, found = np.triu_indices(3), np.eye(TEN)
-    found[1:4, 0], found[1:4, 1:4] = -h / m**2, np.eye(3) / m
-    found[4:, 0] = ((h @ h * np.eye(3) - np.outer(h, h)) / m**2)[upper]
+    upper, slopes = np.triu_indices(3), np.eye(TEN)
+    slopes[1:4, 0], slopes[1:4, 1:4] = -h / m**2, np.eye(3) / m
+    slopes[4:, 0] = ((h @ h * np.eye(3) - np.outer(h, h)) / m**2)[upper]
     for k, e in enumerate(np.eye(3)):
-        found[4:, 1 + k] = -((2 * h[k] * np.eye(3) - np.outer(e, h) - np.outer(h, e)) / m)[upper]
-    return found
-
-
-def varied_joint(joint: Joint, other: Joint, names: Iterable[str]) -> Joint:
-    """With those values of another that are named."""
-    for name in names:
-        joint = with_value(joint, name, value_of(other, name))
-    return joint
+        slopes[4:, 1 + k] = -((2 * h[k] * np.eye(3) - np.outer(e, h) - np.outer(h, e)) / m)[upper]
+    return slopes
 
 
 def searched(
@@ -145,26 +146,32 @@ def searched(
     prior: Robot | None = None,
     friction_width: float = 0.05,
 ) -> Searched:
-    """``unknowns``: names, or name -> of which links or joints (None: all that have it). ``prior``: another robot, to
-    which inertias are drawn and where the search begins."""
-    asked = dict(unknowns) if isinstance(unknowns, Mapping) else dict.fromkeys(_listed(unknowns))
-    for name in asked:
+    """Return the unknowns with these names.
+
+    Args:
+        robot: The robot.
+        unknowns: Names, or links or joints by name (None: all that have it).
+        prior: A robot to which inertias are drawn and where the search begins. Default: ``robot``.
+        friction_width: Initial width of friction for joints without one.
+    """
+    names = named(unknowns)
+    for name in names:
         if name not in KINDS:
             raise UnknownNameError("unknown of a simulation", name, KINDS, where="unknowns")
-    if not asked:
-        raise LinkworkError("nothing is to be found", where="unknowns", expected=", ".join(KINDS))
-    model, known = robot.model, (prior or robot).model
+    if not names:
+        raise LinkworkError("there is nothing to identify", where="unknowns", expected=", ".join(KINDS))
+    model, initial = robot.model, (prior or robot).model
     labels, constants, values, start = [], {}, {}, []
     bodies: list[str] = []
-    if "inertial" in asked:
+    if "inertial" in names:
         values["parameters"] = np.array(robot.parameters, float)
-        rows = np.array(known.parameters(), float)
-        chosen = _chosen(asked["inertial"], [body.name for body in model.bodies], rows[:, 0] > 0, "link", "inertial")
+        rows = np.array(initial.parameters(), float)
+        chosen = _chosen(names["inertial"], [body.name for body in model.bodies], rows[:, 0] > 0, "link", "inertial")
         constants["parameters"] = [TEN * i + k for i in chosen for k in range(TEN)]
         bodies += [model.bodies[i].name for i in chosen]
-        start += [made_physical(rows[chosen])]
-    if "payload" in asked:
-        frame = asked["payload"]
+        start += [make_physical(rows[chosen])]
+    if "payload" in names:
+        frame = names["payload"]
         if not isinstance(frame, str):
             raise LinkworkError(
                 "a payload is carried by a frame", where="unknowns['payload']", got=repr(frame),
@@ -177,32 +184,37 @@ def searched(
     labels += [f"{name}.{element}" for name in bodies for element in ELEMENTS]
     tens = np.concatenate(start) if start else np.zeros((0, TEN))
     z, logs, least = list(tens.ravel()), [False] * tens.size, [-np.inf] * tens.size
-    joints = {body.joint.name: body.joint for body in known.bodies}
-    own = [joints[name] for name in model.position_names]
+    joints = {body.joint.name: body.joint for body in initial.bodies}
+    ordered_joints = [joints[name] for name in model.position_names]
     for name in OF_JOINTS:
-        if name not in asked:
+        if name not in names:
             continue
-        values[name] = np.array([value_of(joint, name) for joint in own], float)
+        values[name] = np.array([value_of(joint, name) for joint in ordered_joints], float)
         if name in POSITIVE:
             values[name][values[name] == 0] = friction_width if name == "friction_width" else 1.0
-        having = [_has(joint, name, "coulomb" in asked) for joint in own]
-        constants[name] = _chosen(asked[name], model.position_names, having, "joint", name)
+        having = [_has(joint, name, "coulomb" in names) for joint in ordered_joints]
+        constants[name] = _chosen(names[name], model.position_names, having, "joint", name)
         labels += [f"{model.position_names[k]}.{LETTERS.get(name, name)}" for k in constants[name]]
-        begins = values[name][constants[name]]
+        first = values[name][constants[name]]
         logarithm = name in LOGARITHMS
-        if logarithm and not (begins > 0).all():
-            fix = f"give these joints a {name.replace('_', ' ')} to begin with"
-            raise LinkworkError("there is nothing to begin with", where=f"unknowns[{name!r}]", got=0.0, fix=fix)
-        z += list(np.log(begins) if logarithm else begins)
-        logs += [logarithm] * len(begins)
-        least += [-np.inf if logarithm or name in SIGNED else 0.0] * len(begins)
-    delay = "delay" in asked
+        if logarithm and not (first > 0).all():
+            fix = f"set a {name.replace('_', ' ')} of these joints in the robot"
+            raise LinkworkError("the initial value is zero", where=f"unknowns[{name!r}]", got=0.0, fix=fix)
+        z += list(np.log(first) if logarithm else first)
+        logs += [logarithm] * len(first)
+        least += [-np.inf if logarithm or name in SIGNED else 0.0] * len(first)
+    delay = "delay" in names
     if delay:
         labels, z, logs, least = [*labels, "delay"], [*z, 0.0], [*logs, False], [*least, -np.inf]
     return Searched(
-        robot, tuple(labels), tuple(bodies), asked.get("payload") or "", delay, constants, values,
+        robot, tuple(labels), tuple(bodies), names.get("payload") or "", delay, constants, values,
         np.array(z), np.array(logs), np.array(least), Entropic(tuple(range(0, tens.size, TEN)), (), np.array(z), 0.0),
     )  # fmt: skip
+
+
+def named(unknowns: Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return links or joints by name of the unknown, None for all."""
+    return dict(unknowns) if isinstance(unknowns, Mapping) else dict.fromkeys(_listed(unknowns))
 
 
 def _listed(names: Iterable[str]) -> list[str]:
@@ -210,7 +222,7 @@ def _listed(names: Iterable[str]) -> list[str]:
 
 
 def _has(joint: Joint, name: str, coulomb: bool) -> bool:
-    """Is this asked of the joint, if nothing is said?"""
+    """Return whether this is unknown for the joint by default."""
     if name == "stiffness":
         return bool(joint.stiffness)
     if name == "friction_width":
@@ -222,11 +234,11 @@ def _has(joint: Joint, name: str, coulomb: bool) -> bool:
 
 def _chosen(names: Any, known: Sequence[str], having: Any, kind: str, where: str) -> list[int]:
     if names is None or names is True:
-        found = [k for k, has in enumerate(having) if has]
-        if not found:
+        places = [k for k, has in enumerate(having) if has]
+        if not places:
             raise LinkworkError(f"no {kind} has it", where=f"unknowns[{where!r}]", fix=f"name the {kind}s that have it")
-        return found
-    for name in (asked := _listed(names)):
+        return places
+    for name in (chosen := _listed(names)):
         if name not in known:
             raise UnknownNameError(kind, name, known, where=f"unknowns[{where!r}]")
-    return [k for k, name in enumerate(known) if name in asked]
+    return [k for k, name in enumerate(known) if name in chosen]

@@ -1,4 +1,4 @@
-"""A fit as one page of HTML, without script and network: what was found, how surely, and how well it tells the data."""
+"""A fit as one HTML page without scripts and network: parameters, uncertainty and prediction errors."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ... import __version__
 from ...html import Series, chart, heading, legend, page, paragraph, share_bar, table, triangle_map
 from ...quoting import Safe
 from ...table import Column, Table, notebook
-from .fit_page_values import base, bodies, drives, listed, unseen
+from .curves import BINS, FAR, Curves, curves_of
+from .fit_page_values import base, bodies, drives, listed, unidentifiable
 from .fit_tables import all_samples, errors, errors_at_rest, force_units, percent
-from .force_curves import BINS, FAR, Curves, curves_of
 
 if TYPE_CHECKING:
     from ..fit import Fit
 
-RECORDINGS = 4  # whose curves are drawn
-MAPPED = 120  # parameters whose correlation is drawn
-STRONG, PAIRS = 0.8, 20  # correlations that are told, and how many of them
+RECORDINGS = 4  # largest number of recordings whose curves are drawn
+MAPPED = 120  # largest number of parameters whose correlation is drawn
+STRONG, PAIRS = 0.8, 20  # correlation from which on pairs are listed, and their largest number
 MEASURED, PREDICTED, LEFT, NORMAL = 1, 9, 10, 3  # styles of curves
 METHODS = {
     "consistent": "least squares in which every body is physical and near the prior",
@@ -44,9 +44,9 @@ def report(fit: Fit) -> str:
         "Bodies": bodies(fit),
         "Drives and friction": drives(fit, data),
         "By simulation": _simulation(fit),
-        "What the data do not tell": unseen(fit),
+        "What the data do not identify": unidentifiable(fit),
         "Correlation": _correlation(fit),
-        "What was done": listed([note for note in fit.notes if note not in fit.doubts]),
+        "What was done": listed([note.message for note in fit.notes if note.severity != "warning"]),
     }
     shown = {title: content for title, content in sections.items() if content}
     many = "one recording" if len(fit.logs) == 1 else f"{len(fit.logs)} recordings"
@@ -56,12 +56,12 @@ def report(fit: Fit) -> str:
 
 
 def short(fit: Fit) -> str:
-    """For notebooks."""
+    """Return the fit for notebooks."""
     wrong = [name for name, why in fit.physical.items() if why]
     facts = [f"Fit of {fit.robot.name} by {fit.method}", f"{len(fit.base)} base parameters"]
     facts += [f"condition number {fit.condition:.3g}"]
     facts += [f"not physical: {', '.join(wrong)}" if wrong else "every body physical"] if fit.physical else []
-    warnings = [f"Warning: {doubt}" for doubt in fit.doubts]
+    warnings = [f"Warning: {note.message}" for note in fit.warnings]
     return notebook(replace(errors(fit, every=True), title="; ".join(facts), notes=warnings))
 
 
@@ -77,29 +77,29 @@ def _facts(fit: Fit, data: Sequence[Curves]) -> dict[str, Any]:
         wrong = sum(map(bool, fit.physical.values()))
         kind, verdict = ("bad", f"{wrong} of {len(fit.physical)} impossible") if wrong else ("good", "all are physical")
         facts["bodies"] = Safe(f'<span class="{kind}">{verdict}</span>')
-    for kind, own in all_samples(fit).items():
-        worst = int(np.argmax(own))
-        facts[f"largest error, {kind}"] = f"{percent(own[worst])} ({fit.forces[worst]})"
+    for kind, each in all_samples(fit).items():
+        worst = int(np.argmax(each))
+        facts[f"largest error, {kind}"] = f"{percent(each[worst])} ({fit.forces[worst]})"
     if fit.gamma is not None:
         facts["weight of the prior"] = f"{fit.gamma:g}"
     return facts
 
 
 def _warnings(fit: Fit) -> Safe:
-    wrong = [f"{name} cannot be a body: {why}" for name, why in fit.physical.items() if why]
-    return listed([*fit.doubts, *wrong], "warning")
+    wrong = [f"{name} is physically impossible: {why}" for name, why in fit.physical.items() if why]
+    return listed([*(note.message for note in fit.warnings), *wrong], "warning")
 
 
 def _simulation(fit: Fit) -> Safe:
-    """What was searched for, and what is left of the outputs."""
-    found = fit.simulation
-    if found is None:
+    """Return the section on a fit by simulation: its unknowns, and residuals of the outputs."""
+    result = fit.simulation
+    if result is None:
         return Safe("")
-    rows = zip(found.names, found.values.tolist(), found.deviations.tolist(), strict=True)
-    left = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in found.rms.items()]
+    rows = zip(result.names, result.values.tolist(), result.deviations.tolist(), strict=True)
+    left = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in result.rms.items()]
     return Safe(
         table(Table("", ["unknown", "value (SI)", Column("deviation", digits=5)], list(rows)))
-        + table(Table("", ["output", "what is left of it (rms), entry by entry"], left))
+        + table(Table("", ["output", "residual (rms), entry by entry"], left))
     )
 
 
@@ -117,9 +117,9 @@ def _errors(fit: Fit, data: Sequence[Curves]) -> Safe:
     columns = ["force", "deviation", *whole, "", *(f"recording {k}" for k, _ in enumerate(recordings, 1))]
     return Safe(
         paragraph(
-            "Of each joint's force: the standard deviation of what is left, and |measured − predicted| / |measured|."
-            " Held out: each fifth of a recording predicted from the others, or recordings given for that; if it is"
-            " much larger than on fitted data, the fit has learnt noise."
+            "For each joint force: the standard deviation of the residual, and |measured − predicted| / |measured|."
+            " Held out: each fifth of a recording predicted from the others, or separate recordings; if it is much"
+            " larger than on fitted data, the fit has learnt noise."
         )
         + table(Table("", columns, rows), "numbers")
         + _at_rest(fit)
@@ -133,10 +133,10 @@ def _at_rest(fit: Fit) -> Safe:
     return Safe(
         heading("Moving and standing still")
         + paragraph(
-            "Errors on the fitted data, of samples in which the joint moves and in which it stands still. At rest a"
-            " joint holds any force within ± Coulomb friction, and the motion does not determine which: only what is"
-            " left beyond it is an error of the model. Last motion: predicted with Coulomb friction in the direction in"
-            " which the joint moved last."
+            "Errors on the fitted data, for samples in which the joint moves and in which it stands still. At rest a"
+            " joint holds any force within ± Coulomb friction, and the motion does not determine which: only the"
+            " residual beyond it is an error of the model. Last motion: predicted with Coulomb friction in the"
+            " direction in which the joint moved last."
         )
         + table(replace(at_rest, notes=()), "numbers")
     )
@@ -147,25 +147,25 @@ def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
         return Safe("")
     kinds = {"measured": MEASURED, "predicted": PREDICTED, "residual": LEFT, "normal distribution": NORMAL}
     text = paragraph(
-        "Forces over time, what is left of them, and how often each size of it occurred, in standard deviations, beside"
-        " a normal distribution. Friction that is modelled badly shows as steps where a velocity changes its sign; a"
+        "Forces over time, their residuals, and the distribution of these in standard deviations, with a normal"
+        " distribution for comparison. Badly modelled friction shows as steps where a velocity changes its sign, a"
         " wrong gain as a residual that looks like the force."
     )
     text += legend([Series(label, np.empty(0), style) for label, style in kinds.items()])
     units = force_units(fit)
-    for number, (log, found) in enumerate(zip(fit.logs[:RECORDINGS], data, strict=False), 1):
+    for number, (log, curves) in enumerate(zip(fit.logs[:RECORDINGS], data, strict=False), 1):
         if len(data) > 1:
             text += heading(f"Recording {number}: {log.duration:.4g} s at {log.rate:.4g} Hz")
         for k, name in enumerate(fit.forces):
-            curve, unit = found.curves[k], units[k]
+            curve, unit = curves.curves[k], units[k]
             both = [Series("", curve.measured, MEASURED), Series("", curve.predicted, PREDICTED)]
             left = [Series("", curve.residual, LEFT)]
             drawn = chart(name, curve.t, both, unit)
-            drawn += chart(f"{name}: residual, {percent(found.errors[k])}", curve.t, left, unit)
-            drawn += _histogram(name, found.histogram[k])
+            drawn += chart(f"{name}: residual, {percent(curves.errors[k])}", curve.t, left, unit)
+            drawn += _histogram(name, curves.histogram[k])
             text += f'<div class="charts">{drawn}</div>\n'
     if len(data) > RECORDINGS:
-        more = f"{len(data) - RECORDINGS} further recordings are not drawn; their errors stand above."
+        more = f"{len(data) - RECORDINGS} further recordings are not drawn; their errors are in the table above."
         text += paragraph(more, "note")
     return Safe(text)
 
@@ -185,8 +185,8 @@ def _correlation(fit: Fit) -> Safe:
     order = np.argsort(-np.abs(R[first, second]))[:PAIRS]
     pairs = [[names[first[k]], names[second[k]], float(R[first[k], second[k]])] for k in order]
     text = paragraph(
-        "Of the errors of the base parameters. Of two that are strongly correlated the data tell the sum or the"
-        " difference better than each: another motion would part them."
+        "Correlation of the errors of the base parameters. The data determine the sum or the difference of two strongly"
+        " correlated ones better than each: another motion would separate them."
     )
     if len(names) <= MAPPED:
         text += triangle_map("correlation of the base parameters", names, R)

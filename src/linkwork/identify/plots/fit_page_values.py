@@ -1,4 +1,4 @@
-"""Sections of a fit's page on what was found: base parameters, bodies, drives, and what the data do not tell."""
+"""Sections of a fit's page: base parameters, bodies, drives, and what the data do not identify."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from ...quoting import Safe, in_html
 from ...table import Column, Table
 from ..regression.unknowns import TEN, split
 from . import fit_tables
-from .force_curves import Curves
-from .friction_curves import FrictionCurve, friction_curves
+from .curves import Curves, FrictionCurve, friction_curves
 
 if TYPE_CHECKING:
     from ..fit import Fit, Values
 
-COLUMNS = 3  # of the base parameters
-TOLD = {"alone": "alone", "grouped": "", "untold": "none"}
+COLUMNS = 3  # columns of the base parameters
+STYLES = {"alone": "alone", "grouped": "", "unidentifiable": "none"}  # CSS classes
 FOUND, BEFORE = 9, 3  # styles of curves
 STATES = (
-    " Bold: it acts on the forces by itself. Pale: the data do not tell it. The others act in combinations: their"
+    " Bold: it acts on the forces by itself. Pale: the data do not identify it. The others act in combinations: their"
     " deviations hold together with the prior."
 )
 PULLED = (
-    " Moved from the prior: a divergence, 0 where the data taught nothing and the prior alone speaks; about 1 where a"
-    " mass, a length or an inertia has changed by its own size."
+    " Moved from the prior: a divergence, 0 where the data contain no information and the prior alone decides; about 1"
+    " where a mass, a length or an inertia has changed by its own size."
 )
 UNPULLED = (
-    " Of what the data leave open, the numbers nearest to the prior are taken, which may be impossible; the method"
-    " consistent finds bodies that can be."
+    " Where the data leave numbers open, those nearest to the prior are used, which may be physically impossible; the"
+    " method consistent returns physical bodies."
 )
 WORDS = {
     element: field.replace("_", " ")
@@ -45,31 +44,31 @@ WORDS = {
 
 
 def base(fit: Fit) -> Safe:
-    """Short columns beside each other, read downwards."""
+    """Return short columns side by side, read downwards."""
     names = fit.base.names
     parts = [part.tolist() for part in np.array_split(np.arange(len(names)), min(COLUMNS, len(names)))]
     return Safe(
         paragraph(
-            f"{len(names)} combinations that act on the forces each by itself, SI units: all that forces can tell of"
-            f" {len(fit.standard)} standard parameters; linkwork params prints what each is made of. Each row has its"
-            " own scale: the bar is the value, from zero in the middle; the whisker two standard deviations to either"
-            " side; the orange mark what was thought before. Pale: the data do not tell it."
+            f"{len(names)} combinations that act on the forces each by itself, SI units: all that forces determine of"
+            f" {len(fit.standard)} standard parameters; linkwork params prints the combinations. Each row has its own"
+            " scale: the bar is the value, from zero in the middle; the whisker two standard deviations to either side;"
+            " the orange mark the prior value. Pale: the data do not identify it."
         )
-        + _cards(fit.base, {f"{names[part[0]]} to {names[part[-1]]}": part for part in parts}, TOLD | {"alone": ""})
+        + _cards(fit.base, {f"{names[part[0]]} to {names[part[-1]]}": part for part in parts}, STYLES | {"alone": ""})
     )
 
 
 def bodies(fit: Fit) -> Safe:
-    """Each body's ten numbers, and whether a body can have them."""
+    """Return each body's ten numbers, and whether they are physically possible."""
     if not fit.unknowns.bodies:
         return Safe("")
     verdicts = {"yes": Safe('<span class="good">yes</span>'), "no": Safe('<span class="bad">no: see above</span>')}
-    own = fit_tables.bodies(fit)
-    shown = replace(own, rows=[[*row, verdicts[verdict]] for *row, verdict in own.rows])
+    plain = fit_tables.bodies(fit)
+    shown = replace(plain, rows=[[*row, verdicts[verdict]] for *row, verdict in plain.rows])
     return Safe(
         paragraph(
             "Mass with its standard deviation, centre of mass in the link's frame, principal moments about it. Margin:"
-            f" 1 is a ball, 0 a plate or a rod, below zero no body can be.{PULLED if fit.pull else UNPULLED}"
+            f" 1 is a ball, 0 a plate or a rod, below zero is impossible.{PULLED if fit.divergence else UNPULLED}"
         )
         + table(shown)
         + paragraph(f"About the link's origin, SI units: mass, first moments, inertias.{STATES}")
@@ -89,15 +88,15 @@ def drives(fit: Fit, data: Sequence[Curves]) -> Safe:
     if not owned:
         return Safe("")
     laws = "; ".join(friction_laws(fit.robot.model))
-    meant = ", ".join(f"{element} {word}".strip() for element, word in elements.items())
-    text = paragraph(f"Of joints and motors, SI units: {meant}.{f' Friction: {laws}.' if laws else ''}{STATES}")
+    meanings = ", ".join(f"{element} {word}".strip() for element, word in elements.items())
+    text = paragraph(f"Joints and motors, SI units: {meanings}.{f' Friction: {laws}.' if laws else ''}{STATES}")
     text += _cards(fit.standard, owned)
     if curves := friction_curves(fit, data):
         kinds = {"found": FOUND, "before": BEFORE, "data": DOTS}
         text += heading("Friction over velocity")
         text += paragraph(
-            "Dots: what was measured less all else that is predicted, averages by velocity. Shaded: velocities of the"
-            " data; outside, the curve is a guess."
+            "Dots: the measured force less all other predicted forces, averaged by velocity. Shaded: velocities of the"
+            " data; outside, the curve is an extrapolation."
         )
         text += legend([Series(label, np.empty(0), style) for label, style in kinds.items()])
         text += f'<div class="charts">{"".join(_friction(fit, each) for each in curves)}</div>\n'
@@ -105,40 +104,41 @@ def drives(fit: Fit, data: Sequence[Curves]) -> Safe:
 
 
 def _friction(fit: Fit, curve: FrictionCurve) -> Safe:
-    """Lines and dots over one axis."""
+    """Return lines and dots over one axis."""
     v = np.concatenate([curve.v, curve.seen_v])
     order = np.argsort(v, kind="stable")
     dots = np.concatenate([np.full(len(curve.v), np.nan), curve.seen])[order]
-    found, before = (np.interp(v[order], curve.v, line) for line in (curve.force, curve.before))
-    series = [Series("", dots, DOTS), Series("", before, BEFORE), Series("", found, FOUND)]
+    after, before = (np.interp(v[order], curve.v, line) for line in (curve.force, curve.before))
+    series = [Series("", dots, DOTS), Series("", before, BEFORE), Series("", after, FOUND)]
     slides = any(body.joint.name == curve.name and not body.joint.revolute for body in fit.robot.model.bodies)
     units = ("N", "velocity (m/s)") if slides else ("N m", "velocity (rad/s)")
     return chart(curve.name, v[order], series, *units, (-curve.fastest, curve.fastest))
 
 
-def unseen(fit: Fit) -> Safe:
-    never = [name for name, told in zip(fit.standard.names, fit.standard.told, strict=True) if told == "untold"]
+def unidentifiable(fit: Fit) -> Safe:
+    pairs = zip(fit.standard.names, fit.standard.status, strict=True)
+    never = [name for name, status in pairs if status == "unidentifiable"]
     text = ""
-    if fit.unseen:
-        text += paragraph("This motion leaves combinations open; they stay as they were before:")
-        text += listed(fit.unseen)
+    if fit.unidentifiable:
+        text += paragraph("This motion leaves combinations open; they keep their prior values:")
+        text += listed(fit.unidentifiable)
     if never:
         text += paragraph(
             f"{len(never)} standard parameters do not show in these data, by themselves or with others. They keep"
-            " the values they had, as far as bodies stay physical:"
+            " their prior values, as far as bodies stay physical:"
         )
         text += paragraph(", ".join(never) + ".", "note")
     return Safe(text)
 
 
-def _cards(values: Values, owned: Mapping[str, Sequence[int]], states: Mapping[str, str] = TOLD) -> Safe:
-    """Small tables of parameters, by owner."""
+def _cards(values: Values, owned: Mapping[str, Sequence[int]], states: Mapping[str, str] = STYLES) -> Safe:
+    """Return small tables of parameters, by owner."""
     tables = ""
     for owner, places in owned.items():
         rows = []
         for k in places:
             _, element = split(values.names[k])
-            label = Safe(f'<span class="{states[values.told[k]]}">{in_html(element)}</span>')
+            label = Safe(f'<span class="{states[values.status[k]]}">{in_html(element)}</span>')
             x, deviation, before = (float(each[k]) for each in (values.values, values.deviations, values.prior))
             bar = deviation_bar(x, deviation, before)
             rows.append([label, x, deviation, before, bar])
@@ -148,7 +148,7 @@ def _cards(values: Values, owned: Mapping[str, Sequence[int]], states: Mapping[s
 
 
 def listed(texts: Sequence[str], kind: str = "") -> Safe:
-    """A list, empty if there is nothing."""
+    """Return an HTML list, empty if there is nothing."""
     items = "".join(
         f'<li class="{kind}">{in_html(text)}</li>' if kind else f"<li>{in_html(text)}</li>" for text in texts
     )

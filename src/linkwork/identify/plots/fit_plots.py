@@ -1,4 +1,4 @@
-"""Pictures of fits, drawn without a display."""
+"""Plots of fits with matplotlib, drawn without a display."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ...errors import LinkworkError, UnknownNameError
 from ...formulations import layouts
 from ...quoting import in_plot
 from ...sim.trajectory.plots import write_figure
-from .force_curves import Curve, curves_of
-from .friction_curves import FrictionCurve, friction_curves
+from .curves import Curve, FrictionCurve, curves_of, friction_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
     from ..fit import Fit, Values
 
-PANELS = 3  # in a row of like ones
-NAMES = 24  # parameters in a panel, about
-HEIGHT, LINE = 2.4, 0.17  # inches: of a panel, and of a parameter
+PANELS = 3  # panels of the same kind in a row
+NAMES = 24  # approximate number of parameters in a panel
+HEIGHT, LINE = 2.4, 0.17  # height of a panel and of a parameter in inches
 
-Row = tuple[float, int, list[Callable[["Axes"], None]]]  # height, width of each in sixths, panels
+Row = tuple[float, int, list[Callable[["Axes"], None]]]  # height, width of a panel in sixths, panels
 
 
 def plot(fit: Fit, what: Sequence[str], path: str | Path | None) -> Figure:
@@ -60,12 +59,12 @@ def _torques(fit: Fit) -> list[Row]:
     rows: list[Row] = []
     units = layouts(fit.robot.model)["tau"].units
     for number, log in enumerate(fit.logs if fit.errors else (), 1):
-        found = curves_of(fit, log)
+        data = curves_of(fit, log)
         for k, name in enumerate(fit.forces):
             where = f"{in_plot(name)}, recording {number}" if len(fit.logs) > 1 else in_plot(name)
             label = f"{where} [{units[k]}]"
-            rest = f"residual [{units[k]}]: {100 * found.errors[k]:.3g} %"
-            panels = [partial(_draw_forces, found.curves[k], label), partial(_draw_residual, found.curves[k], rest)]
+            rest = f"residual [{units[k]}]: {100 * data.errors[k]:.3g} %"
+            panels = [partial(_draw_forces, data.curves[k], label), partial(_draw_residual, data.curves[k], rest)]
             rows.append((HEIGHT, 3, panels))
     return rows
 
@@ -78,8 +77,8 @@ def _parameters(fit: Fit) -> list[Row]:
 
 
 def _friction(fit: Fit) -> list[Row]:
-    found = friction_curves(fit, [curves_of(fit, log) for log in fit.logs if fit.errors])
-    panels = [partial(_draw_friction, curve) for curve in found]
+    curves = friction_curves(fit, [curves_of(fit, log) for log in fit.logs if fit.errors])
+    panels = [partial(_draw_friction, curve) for curve in curves]
     return [(HEIGHT, 2, panels[k : k + PANELS]) for k in range(0, len(panels), PANELS)]
 
 
@@ -100,20 +99,20 @@ def _draw_residual(curve: Curve, label: str, axes: Axes) -> None:
     axes.set_xlabel("t [s]")
 
 
-def _draw_values(values: Values, own: list[int], axes: Axes) -> None:
-    """Each over its own largest."""
-    x, two, before = values.values[own], 2 * values.deviations[own], values.prior[own]
+def _draw_values(values: Values, places: list[int], axes: Axes) -> None:
+    """Draw parameters, each relative to its largest number."""
+    x, two, before = values.values[places], 2 * values.deviations[places], values.prior[places]
     scale = np.maximum(np.abs(x) + two, np.abs(before))
     scale = np.where(scale > 0, scale, 1.0)
-    at = np.arange(len(own))
+    at = np.arange(len(places))
     axes.barh(at, x / scale, color="C0", alpha=0.5, height=0.55, label="value")
     axes.errorbar(
         x / scale, at, xerr=two / scale, fmt="none", ecolor="0.15", elinewidth=1, capsize=2, label="±2 deviations"
     )
     axes.plot(before / scale, at, "|", color="C1", markersize=8, markeredgewidth=2, label="before")
-    axes.set_yticks(at, [in_plot(values.names[k]) for k in own], fontsize=8)
+    axes.set_yticks(at, [in_plot(values.names[k]) for k in places], fontsize=8)
     axes.set_xlim(-1.05, 1.05)
-    axes.set_ylim(len(own) - 0.4, -0.6)
+    axes.set_ylim(len(places) - 0.4, -0.6)
     axes.set_xticks([0])
     axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, handlelength=1, columnspacing=1)
 

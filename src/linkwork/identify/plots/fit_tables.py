@@ -1,4 +1,4 @@
-"""The tables of a fit, for the terminal, its page and notebooks: errors, bodies, drives."""
+"""Tables of a fit, for the terminal, its page and notebooks: errors, bodies, drives."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def errors(fit: Fit, every: bool = False) -> Table:
-    """The standard deviation of what is left of each force, and relative errors: over all samples, or of ``every``
-    kind."""
+    """Return standard deviations of the residuals, and relative errors over all samples, or of every kind."""
     kinds = fit.errors if every else all_samples(fit)
     rows = [
         [name, float(fit.sigma[k]), *(None if np.isnan(x[k]) else 100 * float(x[k]) for x in kinds.values())]
@@ -30,10 +29,10 @@ def errors(fit: Fit, every: bool = False) -> Table:
 
 
 def errors_at_rest(fit: Fit) -> Table:
-    """Errors of moving and of standing samples, if joints with Coulomb friction stand still."""
+    """Return errors of moving and of standing samples, if joints with Coulomb friction stand still."""
     rows, notes = [], []
     if PARTS[0] in fit.errors:
-        friction = "Standing still, a joint holds any force within ± Coulomb friction (FS)"
+        friction = "A joint that stands still holds any force within ± Coulomb friction (FS)"
         notes = [f"{friction}: only what is beyond is model error."]
         limits, units = limits_of(fit.robot.model), force_units(fit)
         rows = [
@@ -44,7 +43,7 @@ def errors_at_rest(fit: Fit) -> Table:
 
 
 def bodies(fit: Fit) -> Table:
-    """Mass with its standard deviation, centre, principal moments, and whether a body can have them."""
+    """Return mass with its standard deviation, centre, principal moments, and whether the body is physical."""
     rows = []
     for name, at in fit.unknowns.bodies:
         ten = fit.standard.values[at : at + TEN]
@@ -52,7 +51,7 @@ def bodies(fit: Fit) -> Table:
         center = [round(float(x), 5) + 0.0 for x in body.center]
         moments = np.linalg.eigvalsh(body.central).tolist()
         row = [float(body.mass), float(fit.standard.deviations[at]), *center, *moments, float(margin(ten))]
-        rows.append([name, *row, fit.pull.get(name), "no" if fit.physical[name] else "yes"])
+        rows.append([name, *row, fit.divergence.get(name), "no" if fit.physical[name] else "yes"])
     columns = [
         "body", Column("mass", "kg", 5), Column("±", "", 2), ("centre", "x, m"), ("", "y"), ("", "z"),
         Column("moments", "kg m²", 4, spare=True), Column("", "", 4, spare=True), Column("", "", 4, spare=True),
@@ -62,7 +61,7 @@ def bodies(fit: Fit) -> Table:
 
 
 def drives(fit: Fit) -> Table:
-    """Rotor inertias and friction of joints and motors, each with its standard deviation."""
+    """Return rotor inertias and friction of joints and motors, each with its standard deviation."""
     links, places = {name for name, _ in fit.unknowns.bodies}, {}
     for k, name in enumerate(fit.standard):
         owner, element = split(name)
@@ -82,7 +81,7 @@ def drives(fit: Fit) -> Table:
 
 
 def all_samples(fit: Fit) -> dict[str, np.ndarray]:
-    """Errors over all samples, by the data they are of."""
+    """Return errors over all samples, by the data they belong to."""
     return {kind: errors for kind, errors in fit.errors.items() if kind not in PARTS}
 
 

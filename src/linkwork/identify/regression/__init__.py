@@ -1,1 +1,1 @@
-"""What joint forces are linear in, by least squares of many kinds."""
+"""Regression: equations of recordings that are linear in the parameters, and methods of least squares."""

@@ -18,17 +18,28 @@ from .unknowns import FRICTION, Friction, Unknowns, unknowns_of
 if TYPE_CHECKING:
     from ...robot import Robot
 
-MOST = 100  # steps
-STEADY = 1e-12  # relative change of the squares that ends them
+MOST = 100  # largest number of steps
+STEADY = 1e-12  # relative change of the cost that ends them
 RANK = 1e-9
-TOLD = 0.9  # relative error of the currents beyond which nothing was found
+LARGEST = 0.9  # relative error of the currents beyond which the gains are not identified
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """``values``: joint force per unit of what was recorded, N m/A say, with standard ``deviations``; ``errors``: of
-    the recorded values, |recorded - predicted| / |recorded|. ``logs``: the recordings in N m (N), ready to be
-    fitted."""
+    """Identified gains of drives, the result of ``drive_gains``.
+
+    Attributes:
+        forces: Names of the joint forces.
+        values: Joint force per unit of what was recorded, such as N m/A, (forces,).
+        deviations: Standard deviations of the gains, (forces,).
+        errors: Relative errors |recorded - predicted| / |recorded| of the recorded values, (forces,).
+        logs: The recordings with forces in N m (N), ready for ``Robot.identify``.
+
+    Example:
+        >>> log = linkwork.identify.Log([0.0, 0.1], np.zeros((2, 1)), np.ones((2, 1)))
+        >>> linkwork.identify.Gains(("elbow",), np.array([0.5]), np.array([0.01]), np.array([0.02]), (log,))
+        <linkwork Gains: elbow 0.5 +- 0.01>
+    """
 
     forces: tuple[str, ...]
     values: np.ndarray
@@ -42,8 +53,8 @@ class Gains:
         return notebook(Table("", ["drive", *columns], list(zip(self.forces, *arrays, strict=True))))
 
     def __repr__(self) -> str:
-        told = zip(self.forces, self.values, self.deviations, strict=True)
-        return f"<linkwork Gains: {', '.join(f'{name} {x:.5g} +- {d:.2g}' for name, x, d in told)}>"
+        rows = zip(self.forces, self.values, self.deviations, strict=True)
+        return f"<linkwork Gains: {', '.join(f'{name} {x:.5g} +- {d:.2g}' for name, x, d in rows)}>"
 
 
 def drive_gains(
@@ -55,13 +66,37 @@ def drive_gains(
     rotors: bool = True,
     width: float = 0.0,
 ) -> Gains:
-    """Gains from recordings whose ``tau`` are currents, or forces in an unknown unit (Gautier & Briot 2014, "Global
-    identification of joint drive gains and dynamic parameters of robots").
+    """Identify drive gains from recordings whose ``tau`` are currents, or forces in an unknown unit.
 
-    ``loads``: of each recording, none or what was carried, {frame: {"mass": , "center": , "inertia": }} as
-    ``Robot.with_payload`` takes it. All other parameters of the robot are unknown, too, and the same in all recordings.
-    Least squares of the currents: with i = k (Y x + known) + noise, k and x are found together, by steps of Gauss and
-    Newton from the linear problem Y x + known = i / k.
+    All other parameters of the robot are unknown, too, and the same in all recordings. Gains k and parameters x are
+    identified together by least squares of the currents, i = k (Y x + known) + noise, with Gauss-Newton steps from the
+    linear problem Y x + known = i / k (Gautier & Briot 2014, "Global identification of joint drive gains and dynamic
+    parameters of robots").
+
+    Args:
+        robot: The robot.
+        logs: Recordings, of at least two different loads.
+        loads: The payload of each recording, None or {frame: {"mass": , "center": , "inertia": }} as
+            ``Robot.with_payload`` takes it.
+        friction: Friction laws to identify, as in ``Robot.identify``. Default: Coulomb, viscous, offset.
+        rotors: Whether rotor inertias are unknown. Default: True.
+        width: Velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: 0.
+
+    Returns:
+        The gains, and the recordings in N m (N).
+
+    Raises:
+        LinkworkError: If the loads do not differ, or the recordings do not identify the gains.
+
+    Example:
+        >>> arm = linkwork.load("planar2r")
+        >>> load = {"tip": {"mass": 2.0, "center": [0.1, 0, 0], "inertia": np.zeros((3, 3))}}
+        >>> t = np.arange(0, 4, 0.01)[:, None]
+        >>> q, v, a = np.sin([2, 3] * t), [2, 3] * np.cos([2, 3] * t), -np.square([2, 3]) * np.sin([2, 3] * t)
+        >>> currents = [each.inverse_dynamics(q, v, a) / [2.0, 3.0] for each in (arm, arm.with_payload(load))]
+        >>> logs = [linkwork.identify.Log(t[:, 0], q, current, v, a) for current in currents]
+        >>> linkwork.identify.drive_gains(arm, logs, [None, load], friction=None).values.round(6)
+        array([2., 3.])
     """
     if wrong := [log for log in logs if not isinstance(log, Log)]:
         raise LinkworkError("this is no recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
@@ -69,80 +104,76 @@ def drive_gains(
         raise LinkworkError("one load for each recording", where="drive_gains", got=f"{len(logs)}, {len(loads)} loads")
     if len({repr(load) for load in loads}) < 2:
         raise LinkworkError(
-            "recordings with different loads tell the gains",
+            "gains need recordings with different loads",
             where="drive_gains",
             got=f"{len(logs)} recordings of the same load",
             fix="record the motion with and without a load that was weighed",
         )
     unknowns = unknowns_of(robot, friction, rotors=rotors, width=width, frames=frames_of(logs))
-    own = [log.for_robot(unknowns.robot) for log in logs]
+    ordered = [log.for_robot(unknowns.robot) for log in logs]
     collector = Collector(len(robot.model.mobility.forced), len(unknowns) + 2)
-    for log, load in zip(own, loads, strict=True):
+    for log, load in zip(ordered, loads, strict=True):
         for block in blocks(_loaded(unknowns, robot, load), [log]):
             columns = [block.Y, (block.tau - block.z)[..., None], block.tau[..., None]]
             collector.add(np.concatenate(columns, axis=-1), block)
-    information = collector.information(thinning(own))
+    information = collector.information(thinning(ordered))
     require_enough(information, len(unknowns) + len(unknowns.forces), "drive_gains")
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
     Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
-    if dead := [name for name, own in zip(unknowns.forces, currents, strict=True) if not own.any()]:
+    if dead := [name for name, current in zip(unknowns.forces, currents, strict=True) if not current.any()]:
         raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
-    gains, deviations, left = _solved(Y, known, currents, count)
+    gains, deviations, left = _solve(Y, known, currents, count)
     errors = np.sqrt(left / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
-    lost = ~(errors < TOLD) | ~(deviations < np.abs(gains))
-    if lost.any():
+    if not ((errors < LARGEST) & (deviations < np.abs(gains))).all():
         raise LinkworkError(
-            "the recordings do not tell the gains",
+            "the recordings do not identify the gains",
             where="drive_gains",
             got=", ".join(
                 f"{name}: {x:.3g} +- {d:.2g}" for name, x, d in zip(unknowns.forces, gains, deviations, strict=True)
             ),
             expected="recordings that differ by the load's forces",
-            fix="was the load carried, and does each joint feel it?",
+            fix="check that the load was carried and that each joint feels it",
         )
-    scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, _told(gains))) for log in own)
+    note = f"joint forces are what was recorded times {', '.join(f'{gain:.5g}' for gain in gains)}"
+    scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, note)) for log in ordered)
     return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled)
 
 
-def _told(gains: np.ndarray) -> str:
-    return f"joint forces are what was recorded times {', '.join(f'{gain:.5g}' for gain in gains)}"
-
-
 def _loaded(unknowns: Unknowns, robot: Robot, load: Mapping[str, Any] | None) -> Unknowns:
-    """With the load's forces among those that are known."""
+    """Return the unknowns with the load's forces among the known ones."""
     if load is None:
         return unknowns
     bare = compile(robot, "inverse_dynamics", parameters="standard")
     carrying = compile(robot.with_payload(load), "inverse_dynamics", parameters="standard")
-    own = unknowns.known
+    others = unknowns.known
 
     def known(q: np.ndarray, v: np.ndarray, a: np.ndarray, *wrenches: np.ndarray) -> np.ndarray:
-        added = carrying(q, v, a) - bare(q, v, a)
-        return added if own is None else added + own(q, v, a, *wrenches)
+        weight = carrying(q, v, a) - bare(q, v, a)
+        return weight if others is None else weight + others(q, v, a, *wrenches)
 
     return replace(unknowns, known=known)
 
 
-def _solved(
+def _solve(
     Y: np.ndarray, known: np.ndarray, currents: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gains, their deviations, and sums of squares by force, from triangles of each force."""
+    """Return gains, their deviations, and sums of squares by force, from the triangles of each force."""
     forces, rows, p = Y.shape
-    each = np.arange(forces)
+    index = np.arange(forces)
 
     def slopes(x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the currents by x and k, and what is left of them."""
-        thought = Y @ x + known
+        """Return the derivatives of the currents by x and k, and the residuals."""
+        force = Y @ x + known
         J = np.zeros((forces, rows, p + forces))
         J[..., :p] = k[:, None, None] * Y
-        J[each, :, p + each] = thought
-        return J, currents - k[:, None] * thought
+        J[index, :, p + index] = force
+        return J, currents - k[:, None] * force
 
     linear = np.zeros((forces, rows, p + forces))
     linear[..., :p] = Y
-    linear[each, :, p + each] = -currents
-    first = _least(linear.reshape(-1, p + forces), -known.ravel())[0]
+    linear[index, :, p + index] = -currents
+    first = _least_squares(linear.reshape(-1, p + forces), -known.ravel())[0]
     x, k = first[:p], 1 / first[p:]
     sigma, last = np.ones(forces), np.inf
     for _ in range(MOST):
@@ -150,7 +181,9 @@ def _solved(
         squares = np.einsum("jk,jk->j", left, left)
         sigma = np.sqrt(np.maximum(squares / np.maximum(count - (p + forces) / forces, 1), np.finfo(float).tiny))
         cost = float(np.log(sigma).sum())
-        step, covariance = _least((J / sigma[:, None, None]).reshape(-1, p + forces), (left / sigma[:, None]).ravel())
+        step, covariance = _least_squares(
+            (J / sigma[:, None, None]).reshape(-1, p + forces), (left / sigma[:, None]).ravel()
+        )
         x, k = x + step[:p], k + step[p:]
         if abs(last - cost) <= STEADY * max(1.0, abs(cost)):
             break
@@ -159,8 +192,8 @@ def _solved(
     return 1 / k, deviations, squares
 
 
-def _least(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least squares with columns of length one, and the inverse of A^T A."""
+def _least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least-squares solution with columns of length one, and the inverse of A^T A."""
     scale = np.linalg.norm(A, axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     inverse = np.linalg.pinv(A / scale, rcond=RANK) / scale[:, None]

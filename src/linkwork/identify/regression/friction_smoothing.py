@@ -1,4 +1,4 @@
-"""The width of friction: velocities within which its sign goes smoothly through zero, found on held-out data."""
+"""The width of friction: velocities within which it goes smoothly through zero, chosen on held-out data."""
 
 from __future__ import annotations
 
@@ -8,57 +8,61 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...formulations.drives import motor_rate, motors
+from ...formulations.drives import motor_rate
 from ...model import Joint, Motor
 from ..logs.log import Log
 from .least_squares import ols, wls
 from .noise_floor import noise_triangles, unexcited
 from .stacked_regressor import HELD, Block, Collector, Information, blocks
-from .unknowns import Unknowns
+from .unknowns import Unknowns, drives_with_shares
 
-SPAN, SAMPLES = 20_000, 4_000  # of a recording: how much of it is looked at, and how many of these
-FEWEST, NUMBERS = 500, 2_000_000  # samples of large robots: of so many numbers of Y, but not fewer
+SPAN, SAMPLES = 20_000, 4_000  # samples of a recording that are considered, and how many of them are used
+FEWEST, NUMBERS = 500, 2_000_000  # large robots use fewer samples, with so many numbers in Y, but at least so many
 RATIO = 2.0
 TRIED = tuple(0.0025 * RATIO**k for k in range(7))  # rad/s or m/s
-GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # how close sections come to the best width, of its size
-SLOW = 0.05  # of the highest velocity of a joint: the width by which it is judged whether its friction is excited
-BETTER = 0.99  # of the error without a width: what a width must reach
+GOLDEN, CLOSE = (math.sqrt(5) - 1) / 2, 0.1  # golden sections end when they are so close, relative to the width
+SLOW = 0.05  # of the highest velocity of a joint: the width that decides whether its friction is excited
+BETTER = 0.99  # of the error without a width, which a width must reach
 
 Jumping = tuple[int, Joint | Motor, str, list[tuple[int, float]]]  # column, drive, element, the forces it acts on
 
 
-def width_of(unknowns: Unknowns, logs: Sequence[Log]) -> float:
-    """The width with the least error of spans held out, one for all joints; zero if none is clearly better, or if a
-    joint's friction acts on others through loops."""
+def best_width(unknowns: Unknowns, logs: Sequence[Log]) -> float:
+    """Return the width with the least error on spans held out, one for all joints.
+
+    It is zero if no width is clearly better, or if a joint's friction acts on others through loops.
+    """
     columns = _jumping(unknowns)
     if not columns:
         return 0.0
     numbers = len(unknowns.forces) * len(unknowns)
     spans = [_middle(log, max(FEWEST, min(SAMPLES, NUMBERS // numbers))) for log in logs]
-    found = list(blocks(unknowns, spans))
-    information = _collected(found)
-    wide = widened(unknowns, spans)
-    hidden = unexcited(_collected(list(blocks(wide, spans))), noise_triangles(wide, spans)).alone
-    information = hidden.cleaned(information, unknowns.base_prior)
+    sharp_blocks = list(blocks(unknowns, spans))
+    information = _collect(sharp_blocks)
+    smooth_unknowns = widened(unknowns, spans)
+    unexcited_alone = unexcited(
+        _collect(list(blocks(smooth_unknowns, spans))), noise_triangles(smooth_unknowns, spans)
+    ).alone
+    information = unexcited_alone.cleaned(information, unknowns.base_prior)
     weights = 1 / wls(information, unknowns.base_prior).sigma
 
     def error(width: float) -> float:
-        """Logarithm of the error of spans held out, averaged over the forces."""
-        for block, smooth in zip(found, blocks(_smooth(unknowns, columns, width), spans), strict=True):
+        """Return the logarithm of the error on spans held out, averaged over the forces."""
+        for block, smooth in zip(sharp_blocks, blocks(_smooth(unknowns, columns, width), spans), strict=True):
             block.Y[..., [k for k, *_ in columns]] = smooth.Y
         prior = unknowns.base_prior
-        information = hidden.cleaned(_collected(found), prior)
+        information = unexcited_alone.cleaned(_collect(sharp_blocks), prior)
         left = sum(information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD)
         return 0.5 * float(np.mean(np.log(np.maximum(left, np.finfo(float).tiny))))
 
-    sharp, tried = error(0.0), [error(width) for width in TRIED]
-    k = int(np.clip(np.argmin(tried), 1, len(TRIED) - 2))
-    width = float(f"{_least(error, TRIED[k - 1], TRIED[k + 1]):.2g}")
+    sharp, errors = error(0.0), [error(width) for width in TRIED]
+    k = int(np.clip(np.argmin(errors), 1, len(TRIED) - 2))
+    width = float(f"{_golden_section(error, TRIED[k - 1], TRIED[k + 1]):.2g}")
     return width if error(width) < sharp + math.log(BETTER) else 0.0
 
 
-def _least(error: Callable[[float], float], low: float, high: float) -> float:
-    """By golden sections of the logarithm: where noise is small, errors rise too steeply for a parabola."""
+def _golden_section(error: Callable[[float], float], low: float, high: float) -> float:
+    """Return the minimum by golden sections of the logarithm; errors may rise too steeply for a parabola."""
     low, high = math.log(low), math.log(high)
     inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
     values = [error(math.exp(x)) for x in inner]
@@ -71,9 +75,9 @@ def _least(error: Callable[[float], float], low: float, high: float) -> float:
     return math.exp(inner[values.index(min(values))])
 
 
-def _collected(found: Sequence[Block]) -> Information:
-    collector = Collector(found[0].z.shape[1], found[0].Y.shape[2] + 1)
-    for block in found:
+def _collect(parts: Sequence[Block]) -> Information:
+    collector = Collector(parts[0].z.shape[1], parts[0].Y.shape[2] + 1)
+    for block in parts:
         collector.add(block.equations, block)
     return collector.information(1.0)
 
@@ -88,7 +92,7 @@ def _middle(log: Log, samples: int) -> Log:
 
 
 def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unknowns:
-    """The columns of friction that jumps alone, made smooth, in NumPy: nothing is compiled for a try."""
+    """Return unknowns with only the columns of friction that jumps, smoothed in NumPy: a trial compiles nothing."""
 
     def regressor(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         del q, a
@@ -103,14 +107,13 @@ def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unk
 def _fill(Y: np.ndarray, place: int, column: Jumping, v: np.ndarray, width: float) -> None:
     """Write a column of friction with this width into Y."""
     _, drive, element, shares = column
-    own = drive.column(element, motor_rate(shares, v.T), 0.0, width)
+    values = drive.column(element, motor_rate(shares, v.T), 0.0, width)
     for row, ratio in shares:
-        Y[:, row, place] = ratio * own
+        Y[:, row, place] = ratio * values
 
 
 def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
-    """The same, with a width of each joint in place of jumps, to judge what is excited: at rest, noise makes a jump as
-    large as motion does."""
+    """Return unknowns with smoothed friction, to judge what is excited: at rest, noise makes jumps like motion."""
     columns = _jumping(unknowns)
     if not columns or not logs:
         return unknowns
@@ -126,19 +129,15 @@ def widened(unknowns: Unknowns, logs: Sequence[Log]) -> Unknowns:
 
 
 def _jumping(unknowns: Unknowns) -> list[Jumping]:
-    """Columns of laws that jump; none of robots whose joints share forces in other ways than by transmissions."""
+    """Return columns of friction that jumps; none for robots whose friction is smooth."""
     model = unknowns.robot.model
-    if model.constrained or model.has_mimic or model.friction_width:
+    if model.friction_width:
         return []
-    drives: list[tuple[Joint | Motor, list[tuple[int, float]]]] = [
-        (model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)
-    ]
-    drives += list(motors(model))
     place = {parameter: k for k, parameter in enumerate(unknowns.columns)}
-    found = []
-    for drive, shares in drives:
-        for law in drive.laws:
-            for element in law.elements if law.jumps and not drive.friction_width else ():
-                if (drive.name, element) in place:
-                    found.append((place[drive.name, element], drive, element, shares))
-    return found
+    return [
+        (place[drive.name, element], drive, element, shares)
+        for drive, shares in drives_with_shares(model)
+        for law in drive.laws
+        for element in law.elements
+        if law.jumps and not drive.friction_width and (drive.name, element) in place
+    ]

@@ -1,4 +1,4 @@
-"""Motions without noise, for instrumental variables."""
+"""Noise-free motions, for instrumental variables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...control import Point, Sampled
-from ...errors import LinkworkError
+from ...errors import LinkworkError, method_at_door
 from ...sim import Options, simulate
 from ...workspace import Workspace
 from ..logs.log import Log
 from .unknowns import Unknowns
 
-STEP = 1e-3  # seconds, of simulations, at most
+STEP = 1e-3  # largest time step of simulations, in s
 
 
 def instruments_of(
@@ -25,8 +25,15 @@ def instruments_of(
     controller: Any = None,
     gains: Mapping[str, Any] | None = None,
 ) -> Callable[[np.ndarray], list[Log]]:
-    """Unknowns -> the commanded motions, or with a controller what a robot with these unknowns makes of them;
-    ``changed``: unknowns -> that robot. Logs as they were given, with their references."""
+    """Return a function from unknowns to noise-free motions at the times of the recordings.
+
+    Args:
+        unknowns: What is to be identified.
+        logs: Recordings as they were passed, with their references.
+        changed: Function from unknowns to the robot with these values.
+        controller: If any, the motions are those of a simulated robot that follows the reference, else the reference.
+        gains: Gains of the controller, by name.
+    """
     for k, log in enumerate(logs, 1):
         if log.reference is None:
             raise LinkworkError(
@@ -34,29 +41,30 @@ def instruments_of(
                 where=f"recording {k}",
                 got="no reference",
                 expected="Log(..., reference=Point(q, v, a)): what was commanded",
-                fix='give it, or take method="wls"',
+                fix=f"pass it, or use {method_at_door('wls')}",
             )
-    commanded = [replace(log, **_motion(log.reference)).for_robot(unknowns.robot) for log in logs]
+    commanded = [_commanded(log).for_robot(unknowns.robot) for log in logs]
     if controller is None:
         return lambda x: commanded
 
     def simulated(x: np.ndarray) -> list[Log]:
         workspace = changed(x)
-        return [_followed(workspace, log, controller, gains) for log in commanded]
+        return [_simulate(workspace, log, controller, gains) for log in commanded]
 
     return simulated
 
 
-def _motion(reference: Point | None) -> dict[str, Any]:
-    return dict(zip(("q", "v", "a"), reference or (), strict=True))
+def _commanded(log: Log) -> Log:
+    q, v, a = log.reference or Point(log.q, log.v, log.a)
+    return replace(log, q=q, v=v, a=a)
 
 
-def _followed(workspace: Workspace, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:
+def _simulate(workspace: Workspace, log: Log, controller: Any, gains: Mapping[str, Any] | None) -> Log:
     every = max(1, int(np.ceil(1 / (log.rate * STEP) - 1e-9)))
     dt = 1 / (log.rate * every)
     t = np.asarray(log.t) - log.t[0]
     motors = workspace.model.motor_places()
-    way = Sampled(t, np.asarray(log.q)[:, motors])
-    options = Options(torque=controller, reference=way, gains=gains, method="rk4", every=every)
+    reference = Sampled(t, np.asarray(log.q)[:, motors])
+    options = Options(torque=controller, reference=reference, gains=gains, method="rk4", every=every)
     run = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
     return replace(log, q=run.q, v=run.v, a=run.a)

@@ -1,6 +1,6 @@
-"""Which mistake in a recording would explain it: columns that were exchanged, signs, degrees.
+"""Mistakes in a recording that would explain its forces: exchanged columns, wrong signs, degrees.
 
-Each is undone on some samples, and plain least squares decide whether they explain these better.
+Each is undone on some samples, and plain least squares decide whether the samples are explained better.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..logs.log_noise import white_level
 from .stacked_regressor import applied
 from .unknowns import Unknowns
 
-SAMPLES = 400  # that are tried
-BETTER = 0.25  # of the squares that are left without it, at most
-ENOUGH = 0.1  # of the squares of the forces: what leaves more explains nothing
-STEP = 0.9  # of the squares that were left before: worth another exchange
-ROUNDS = 3  # exchanges or signs, one after another
+SAMPLES = 400  # number of samples that are used
+BETTER = 0.25  # a mistake must reduce the squared residual to this share
+ENOUGH = 0.1  # ... and to this share of the squared forces
+STEP = 0.9  # another exchange must reduce the squared residual to this share
+ROUNDS = 3  # largest number of exchanges or signs
 SMALL = 0.05  # of the largest force: smaller ones are weighted as if they had this size
-UNLIKE = 0.5  # correlation with forces of the other sign that no fit finds
-NOISE = 0.5  # of the squares of the forces: there is little else to explain
-RIDGE = 1e-12  # added to squares of columns of length one
+UNLIKE = 0.5  # correlation with the negative of the prior's forces from which on a fit is rejected
+NOISE = 0.5  # share of noise in the squared forces from which on nothing is tried
+RIDGE = 1e-12  # regularisation, added to squares of columns of length one
 DEGREE = np.pi / 180
 
 
@@ -37,7 +37,7 @@ class Samples(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Columns of a joint: where it stands in q, in v and a, and in tau; None where it has no column of its own."""
+    """Columns of a joint in q, in v and a, and in tau; None where it has no column of its own."""
 
     name: str
     q: int | None
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 def mistake_in(unknowns: Unknowns, log: Log) -> str:
-    """What to look at, in words; empty if no mistake that is tried explains the forces."""
+    """Return a question about the most likely mistake; empty if no mistake explains the forces."""
     samples, wrenches = _samples(unknowns, log)
     model = unknowns.robot.model
     driven = driven_of(model)
@@ -57,34 +57,34 @@ def mistake_in(unknowns: Unknowns, log: Log) -> str:
         return ""
 
     def left(each: Samples) -> float:
-        return max(_left(unknowns, each, wrenches) / len(driven) - floor, 0.0)
+        return max(_squared_residual(unknowns, each, wrenches) / len(driven) - floor, 0.0)
 
     before = left(samples)
-    best, text = min(BETTER * before, ENOUGH), ""
-    for question, rounds, undo in _mistakes(_places(model)):
-        undone, rest, names = samples, before, []
+    best, answer = min(BETTER * before, ENOUGH), ""
+    for question, rounds, corrections in _mistakes(_places(model)):
+        corrected, residual, names = samples, before, []
         for _ in range(rounds):
-            tries = [(left(each), name, each) for name, each in undo(undone)]
-            if not tries or (first := min(tries, key=lambda one: one[0]))[0] > STEP * rest:
+            trials = [(left(each), name, each) for name, each in corrections(corrected)]
+            if not trials or (lowest := min(trials, key=lambda one: one[0]))[0] > STEP * residual:
                 break
-            rest, name, undone = first
+            residual, name, corrected = lowest
             names.append(name)
-        if names and rest < best:
-            best, text = rest, question.format(", then ".join(names))
-    return text
+        if names and residual < best:
+            best, answer = residual, question.format(", then ".join(names))
+    return answer
 
 
 def _mistakes(places: Sequence[Place]) -> Iterator[tuple[str, int, Callable[[Samples], Iterator[tuple[str, Samples]]]]]:
-    """A question for each kind of mistake, how often it may have been made, and all ways to undo one of them."""
+    """Yield a question for each kind of mistake, how often it may have been made, and all ways to undo one of them."""
     forced = [place for place in places if place.tau is not None]
     moving = [place for place in places if place.q is not None]
-    whole = [place for place in forced if place.q is not None]
+    both = [place for place in forced if place.q is not None]
     kinds = {
         "tau": (forced, ("tau",)),
         "q, v and a": (moving, ("q", "v", "a")),
-        "q, v, a and tau": (whole, Samples._fields),
+        "q, v, a and tau": (both, Samples._fields),
     }
-    for what, (chosen, arrays) in kinds.items():
+    for label, (chosen, arrays) in kinds.items():
 
         def exchanged(samples, chosen=chosen, arrays=arrays):
             for one, other in combinations(chosen, 2):
@@ -96,21 +96,21 @@ def _mistakes(places: Sequence[Place]) -> Iterator[tuple[str, int, Callable[[Sam
             if len(chosen) > 1:
                 yield "all joints", _changed(samples, arrays, chosen, chosen, -1.0)
 
-        yield f"are the columns of {what} of {{}} exchanged?", ROUNDS, exchanged
-        yield f"is the sign of {what} of {{}} wrong?", ROUNDS, reversed_
+        yield f"are the columns of {label} of {{}} exchanged?", ROUNDS, exchanged
+        yield f"is the sign of {label} of {{}} wrong?", ROUNDS, reversed_
     turning = [place for place in moving if place.turns]
-    for what, arrays in (("q", ("q",)), ("q, v and a", ("q", "v", "a"))):
+    for label, arrays in (("q", ("q",)), ("q, v and a", ("q", "v", "a"))):
 
         def in_radians(samples, arrays=arrays):
             yield "all joints", _changed(samples, arrays, turning, turning, DEGREE)
 
-        yield f"is {what} of {{}} in degrees?", 1, in_radians
+        yield f"is {label} of {{}} in degrees?", 1, in_radians
 
 
 def _changed(
     samples: Samples, arrays: Sequence[str], to: Sequence[Place], of: Sequence[Place], factor: float = 1.0
 ) -> Samples:
-    """Columns of some joints in the place of those of others, times a factor."""
+    """Return samples in which columns of some joints, times a factor, replace those of others."""
     changes = {}
     for name in arrays:
         kind = "v" if name == "a" else name
@@ -121,17 +121,17 @@ def _changed(
 
 
 def _places(model: Model) -> list[Place]:
-    """Where loops are closed, positions cannot be changed one by one."""
+    """Return the columns of each joint; positions of closed loops cannot be changed one by one."""
     independent, forced = list(model.mobility.independent), list(model.mobility.forced)
-    names = model.coordinates.of_freedoms(range(model.n_leading)).names
-    found = []
+    names = model.coordinates.of_freedoms(range(model.coordinates.nv)).names
+    places = []
     for freedom, name in enumerate(names):
         moves = freedom in independent and not model.constrained
         q = model.coordinates.position_of(freedom) if moves else None
         tau = forced.index(freedom) if freedom in forced and freedom in model.mobility.motors else None
         turns = bool(model.coordinates.joint_of(freedom).revolute)
-        found.append(Place(name, q, independent.index(freedom) if moves else None, tau, turns))
-    return found
+        places.append(Place(name, q, independent.index(freedom) if moves else None, tau, turns))
+    return places
 
 
 def _samples(unknowns: Unknowns, log: Log) -> tuple[Samples, list[np.ndarray]]:
@@ -146,9 +146,11 @@ def _weights(tau: np.ndarray) -> np.ndarray:
     return 1 / np.maximum(sizes, max(SMALL * sizes.max(), np.finfo(float).tiny))
 
 
-def _left(unknowns: Unknowns, samples: Samples, wrenches: Sequence[np.ndarray]) -> float:
-    """Sum over the forces of the mean squares that the best parameters leave, weighted; at least their number, if these
-    parameters make a force the opposite of what was thought before."""
+def _squared_residual(unknowns: Unknowns, samples: Samples, wrenches: Sequence[np.ndarray]) -> float:
+    """Return the sum over forces of the weighted mean squared residual of the best parameters.
+
+    It is at least the number of forces if these parameters make a force the opposite of the prior's.
+    """
     q, v, a, tau = samples
     Y, z, weights = unknowns.regressor(q, v, a), tau, _weights(tau)
     if unknowns.known is not None:
@@ -158,12 +160,12 @@ def _left(unknowns: Unknowns, samples: Samples, wrenches: Sequence[np.ndarray]) 
     unit = A / np.where(scale > 0, scale, 1.0)
     fitted = unit @ np.linalg.solve(unit.T @ unit + RIDGE * np.eye(len(scale)), unit.T @ b)
     left = float(np.sum((fitted - b) ** 2)) / len(z)
-    fitted, thought = fitted.reshape(z.shape), (A @ unknowns.base_prior).reshape(z.shape)
-    alike = np.sum(fitted * thought, axis=0)
-    opposed = alike < -UNLIKE * np.linalg.norm(fitted, axis=0) * np.linalg.norm(thought, axis=0)
+    fitted, expected = fitted.reshape(z.shape), (A @ unknowns.base_prior).reshape(z.shape)
+    products = np.sum(fitted * expected, axis=0)
+    opposed = products < -UNLIKE * np.linalg.norm(fitted, axis=0) * np.linalg.norm(expected, axis=0)
     return max(left, float(z.shape[1])) if opposed.any() else left
 
 
 def driven_of(model: Model) -> list[int]:
-    """Places of the forces of motors."""
+    """Return the places of motor forces."""
     return [k for k, freedom in enumerate(model.mobility.forced) if freedom in model.mobility.motors]

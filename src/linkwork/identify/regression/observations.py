@@ -5,46 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...notes import Note
 from ..logs.log import Log
-from ..logs.signals import fastest_of
+from ..logs.signals import max_speeds
 from .friction_smoothing import widened
 from .least_squares import Solution
 from .noise_floor import Unexcited, noise_triangles, unexcited
 from .stacked_regressor import Information, collect
 from .unknowns import Unknowns
 
-if TYPE_CHECKING:
-    from ...robot import Robot
-
-ROUNDED = 1e-9  # of the largest entry of a direction that data do not tell: less is rounding
+ROUNDED = 1e-9  # of the largest entry of an unidentifiable direction: less is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
+    """The recordings as they were passed and in the robot's order, and their equations."""
+
     unknowns: Unknowns
-    given: Sequence[Log]
+    recordings: Sequence[Log]
     logs: list[Log]  # in the robot's order
     information: Information
     held: Information | None
 
     @cached_property
     def noise(self) -> np.ndarray | None:
-        """What noise of the recordings makes of the regressor."""
+        """What noise of the recordings adds to the regressor."""
         return noise_triangles(self.unknowns, self.logs)
 
     @cached_property
     def excited(self) -> Information:
-        """The equations without what they show no more of than their noise would."""
+        """The equations without directions that are not excited above the noise."""
         return self.without_noise(self.unknowns.base_prior)
 
     @cached_property
-    def fastest(self) -> np.ndarray:
+    def max_velocities(self) -> np.ndarray:
         """The largest measured velocities."""
-        rates = [fastest_of(log.v) for log in self.logs]
+        rates = [max_speeds(log.v) for log in self.logs]
         return np.max(rates or [np.full(self.unknowns.robot.nv, np.inf)], axis=0)
 
     def without_noise(self, prior: np.ndarray) -> Information:
@@ -52,25 +52,27 @@ class Observations:
 
     @cached_property
     def unexcited(self) -> Unexcited:
-        wide = widened(self.unknowns, self.logs)
-        if wide is self.unknowns:
+        smooth = widened(self.unknowns, self.logs)
+        if smooth is self.unknowns:
             return unexcited(self.information, self.noise)
-        return unexcited(collect(wide, self.logs), noise_triangles(wide, self.logs))
+        return unexcited(collect(smooth, self.logs), noise_triangles(smooth, self.logs))
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a method found: ``solution`` in the base parameters, ``theta``: the standard parameters, ``spread``: their
-    covariance; ``gamma``, ``pull``, ``notes``, ``doubts`` and ``simulation`` as in ``Fit``."""
+    """The result of a method.
+
+    Attributes:
+        solution: The base parameters.
+        theta: The standard parameters.
+        spread: Covariance of the standard parameters.
+        gamma, divergence, notes, simulation: As in ``Fit``.
+    """
 
     solution: Solution
     theta: np.ndarray
     spread: np.ndarray
     gamma: float | None = None
-    pull: Mapping[str, float] | None = None
-    notes: tuple[str, ...] = ()
+    divergence: Mapping[str, float] | None = None
+    notes: tuple[Note, ...] = ()
     simulation: Any = None
-    doubts: tuple[str, ...] = ()
-
-    def robot(self, unknowns: Unknowns) -> Robot:
-        return unknowns.changed(dict(zip(unknowns.standard, self.theta.tolist(), strict=True)))

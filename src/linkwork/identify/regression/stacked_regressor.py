@@ -1,36 +1,45 @@
-"""The equations Y theta = z of recordings, block by block, and what is kept of them: triangles.
+"""Equations Y theta = z of recordings, stacked block by block and kept as triangles.
 
 However long a recording is, the memory is that of a block. [Y z] of each force, and of each of some spans of time
-(folds), goes through QR as it comes, so that any weights of forces and any choice of spans can be asked for afterwards
-without going through the data again (Golub 1965, "Numerical methods for solving linear least squares problems").
+(folds), goes through QR as it comes. Any weights of forces and any choice of spans can then be used without going
+through the data again (Golub 1965, "Numerical methods for solving linear least squares problems").
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from ..logs.log import Log
 from ..logs.signals import settling, zero_phase
 from .unknowns import Unknowns
 
-BLOCK = 4_000_000  # numbers of a block of Y
-FOLDS = 10  # spans of each recording that are kept apart
-HELD = tuple((k, k + 1) for k in range(0, FOLDS, 2))  # those that are held out together, once
-STILL = 1e-12  # of the largest force's square: less is zero
+BLOCK = 4_000_000  # numbers in a block of Y
+FOLDS = 10  # spans of each recording that are kept separately
+HELD = tuple((k, k + 1) for k in range(0, FOLDS, 2))  # folds that are held out together
+STILL = 1e-12  # squared forces below this share of the largest are zero
 
-Progress = Callable[[int, int], Any] | None  # of (samples done, all)
+Progress = Callable[[int, int], Any] | None  # function of (samples done, all samples)
 
 
 @dataclass(frozen=True)
 class Block:
-    """``Y`` (rows, forces, unknowns), ``z`` (rows, forces): what the unknowns have to tell; ``tau``: the whole force;
-    ``t`` (rows,), ``part`` (rows,) of the recording that is before, ``fold`` (rows,), and which recording it is of."""
+    """Equations of some samples of a recording.
+
+    Attributes:
+        Y: Regressor, (rows, forces, unknowns).
+        z: Forces less the known ones, (rows, forces).
+        tau: Measured forces, (rows, forces).
+        t: Times, (rows,).
+        part: Share of the recording that is before each row, (rows,).
+        fold: Fold of each row, (rows,).
+        log: Number of the recording.
+    """
 
     Y: np.ndarray
     z: np.ndarray
@@ -46,14 +55,13 @@ class Block:
         return np.concatenate([self.Y, self.z[..., None]], axis=-1)
 
     def power(self, rows: Any = slice(None)) -> np.ndarray:
-        """Squares of the forces, or of what the unknowns have to tell if that is more, as where wrenches were measured
-        and no motor is."""
+        """Return the squared forces, or those of z if they are more, as with measured wrenches and no motor."""
         tau, z = self.tau[rows], self.z[rows]
         return np.maximum(np.einsum("ij,ij->j", tau, tau), np.einsum("ij,ij->j", z, z))
 
 
 def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Iterator[Block]:
-    """Logs are in the robot's order. Samples that do not count are left out after filtering."""
+    """Yield equations of recordings in the robot's order. Samples that do not count are left out after filtering."""
     total, done = sum(map(len, logs)), 0
     for number, log in enumerate(logs):
         width = len(unknowns.forces) * (len(unknowns) + 1)
@@ -90,37 +98,42 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
 
 
 def frames_of(logs: Sequence[Log]) -> tuple[str, ...]:
-    """All on which wrenches were measured."""
+    """Return all frames with measured wrenches."""
     return tuple(dict.fromkeys(frame for log in logs for frame in log.wrenches))
 
 
 def applied(frames: Sequence[str], log: Log, rows: slice) -> list[np.ndarray]:
-    """The input ``wrenches`` of functions that take them on these frames: none where a recording has none."""
+    """Return the input ``wrenches`` of functions that take them on these frames: zero where a recording has none."""
     if other := set(log.wrenches) - set(frames):
         raise LinkworkError(
             "wrenches on other frames than in the fit",
             where="log.wrenches",
             got=", ".join(sorted(other)),
             expected=", ".join(frames) or "none",
-            fix="give all recordings to identify, or leave these out",
+            fix="pass all recordings to identify, or leave these out",
         )
-    none = np.zeros((len(range(*rows.indices(len(log)))), 6))
-    found = [np.asarray(log.wrenches[frame][rows]) if frame in log.wrenches else none for frame in frames]
-    return [np.stack(found, axis=1)] if found else []
+    zeros = np.zeros((len(range(*rows.indices(len(log)))), 6))
+    wrenches = [np.asarray(log.wrenches[frame][rows]) if frame in log.wrenches else zeros for frame in frames]
+    return [np.stack(wrenches, axis=1)] if wrenches else []
 
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """``R`` (folds, forces, k, k): triangles with R^T R = [Y z]^T [Y z]; ``count`` (folds, forces) of equations,
-    ``power`` (folds, forces): sum of squares of the measured forces. ``thin``: the share of the equations that tell
-    something new, where a filter has left less than the samples could hold. ``keeps`` (unknowns, unknowns): takes from
-    a change of the unknowns what is not excited; None where everything is."""
+    """Triangles of the equations.
+
+    Attributes:
+        R: Triangles (folds, forces, k, k) with R^T R = [Y z]^T [Y z].
+        count: Number of equations, (folds, forces).
+        power: Sum of squares of the measured forces, (folds, forces).
+        thin: Share of the equations that are independent after a filter.
+        projection: Projection (unknowns, unknowns) onto the excited unknowns; None where everything is excited.
+    """
 
     R: np.ndarray
     count: np.ndarray
     power: np.ndarray
     thin: float = 1.0
-    keeps: np.ndarray | None = None
+    projection: np.ndarray | None = None
 
     def without(self, folds: Sequence[int]) -> Information:
         return self.only(tuple(k for k in range(len(self.R)) if k not in folds))
@@ -128,8 +141,8 @@ class Information:
     def only(self, folds: Sequence[int]) -> Information:
         chosen = tuple(folds)
         if chosen not in self._parts:
-            own = list(chosen)
-            self._parts[chosen] = Information(self.R[own], self.count[own], self.power[own], self.thin, self.keeps)
+            k = list(chosen)
+            self._parts[chosen] = replace(self, R=self.R[k], count=self.count[k], power=self.power[k])
         return self._parts[chosen]
 
     @cached_property
@@ -143,58 +156,57 @@ class Information:
         return triangle(self.R.transpose(1, 0, 2, 3).reshape(forces, -1, columns))
 
     def triangle(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Of all folds and forces, each force's equations times its weight."""
+        """Return the triangle of all folds and forces, with each force's equations times its weight."""
         weights = np.ones(len(self.by_force)) if weights is None else weights
         return triangle((weights[:, None, None] * self.by_force).reshape(-1, self.R.shape[-1]))
 
     def squares(self, x: np.ndarray) -> np.ndarray:
-        """Sums of squares of Y x - z by force."""
+        """Return sums of squares of Y x - z by force."""
         left = self.by_force @ np.append(x, -1.0)
         return np.einsum("jk,jk->j", left, left)
 
     def error(self, x: np.ndarray) -> np.ndarray:
-        """|Y x - z| / |tau| by force; NaN if there are no equations."""
+        """Return |Y x - z| / |tau| by force; NaN if there are no equations."""
         return relative(self.squares(x), self.power.sum(axis=0))
 
 
 def relative(squares: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """Errors of forces from sums of squares. One that is always zero, of a body that flies say, is compared with the
-    largest of the others."""
+    """Return relative errors from sums of squares; a force that is always zero is compared with the largest."""
     size = np.where(power > STILL * power.max(initial=0.0), power, power.max(initial=0.0))
     return np.sqrt(squares / np.where(size > 0, size, np.nan))
 
 
 def triangle(A: np.ndarray) -> np.ndarray:
-    """R of A = Q R, square."""
+    """Return the square R of A = Q R."""
     R: Any = np.linalg.qr(A, mode="r")
     missing = A.shape[-1] - R.shape[-2]
     return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
 
 
 class Collector:
-    """Adds equations to triangles."""
+    """Triangles that equations are added to."""
 
     def __init__(self, forces: int, columns: int):
         self.R = np.zeros((FOLDS, forces, columns, columns))
         self.count, self.power = np.zeros((FOLDS, forces)), np.zeros((FOLDS, forces))
 
     def add(self, columns: np.ndarray, block: Block, weights: np.ndarray | None = None) -> None:
-        """``columns`` (rows, forces, k); ``weights`` (rows, forces) of equations."""
+        """Add equations with ``columns`` (rows, forces, k) and ``weights`` (rows, forces)."""
         if weights is not None:
             columns = columns * weights[..., None]
         for fold in np.unique(block.fold):
-            own = block.fold == fold
-            rows = columns[own].transpose(1, 0, 2)
+            mask = block.fold == fold
+            rows = columns[mask].transpose(1, 0, 2)
             self.R[fold] = triangle(np.concatenate([self.R[fold], rows], axis=1))
-            self.count[fold] += own.sum() if weights is None else (weights[own] > 0).sum(axis=0)
-            self.power[fold] += block.power(own)
+            self.count[fold] += mask.sum() if weights is None else (weights[mask] > 0).sum(axis=0)
+            self.power[fold] += block.power(mask)
 
     def information(self, thin: float) -> Information:
         return Information(self.R, self.count, self.power, thin)
 
 
 def thinning(logs: Sequence[Log]) -> float:
-    """Share of the samples that are independent where white noise has passed the band."""
+    """Return the share of the samples that are independent after white noise has passed the band."""
     shares = [min(1.0, 2 * log.band.cutoff / log.rate * log.band.decimate) if log.band else 1.0 for log in logs]
     if not logs:
         return 1.0
@@ -202,11 +214,11 @@ def thinning(logs: Sequence[Log]) -> float:
 
 
 def collect(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Information:
-    """One pass over the data."""
-    found = Collector(len(unknowns.forces), len(unknowns) + 1)
+    """Return the triangles of recordings, in one pass over the data."""
+    collector = Collector(len(unknowns.forces), len(unknowns) + 1)
     for block in blocks(unknowns, logs, progress):
-        found.add(block.equations, block)
-    return found.information(thinning(logs))
+        collector.add(block.equations, block)
+    return collector.information(thinning(logs))
 
 
 def require_enough(information: Information, unknowns: int, where: str) -> None:
@@ -217,9 +229,9 @@ def require_enough(information: Information, unknowns: int, where: str) -> None:
             "too few samples",
             where=where,
             got=f"{count // max(forces, 1)} of {forces} forces, {count} equations, after cutting and decimation",
-            expected=f"more than {unknowns} equations, better a hundred times as many: so many are unknown",
-            fix="record longer, decimate less, or ask for less",
+            expected=f"more than {unknowns} equations, one for each unknown, better a hundred times as many",
+            fix="record longer, decimate less, or identify fewer parameters",
         )
     if not information.power.any():
-        fix = "were they recorded? Log.read(path, tau=columns)"
+        fix = "were they recorded? " + at_door("Log.read(path, tau=columns)", "--columns tau=COLUMNS")
         raise LinkworkError("all forces are zero", where=where, fix=fix)

@@ -1,4 +1,4 @@
-"""Unknowns: what is to be found of a robot, and how joint forces are linear in it."""
+"""Unknowns: what is to be identified, and how joint forces are linear in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import drives_of
 from ...formulations.drives import motors
-from ...model import ELEMENTS, FrictionLaw, Model, changed_drives
+from ...model import ELEMENTS, FrictionLaw, Joint, Model, Motor, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...options import IdentifyOptions
 from ...parameters import base_parameters, parameter_vector
@@ -22,26 +22,36 @@ from ...workspace import Cache, Workspace
 if TYPE_CHECKING:
     from ...robot import Robot
 
-TEN = len(ELEMENTS)  # parameters of a body
+TEN = len(ELEMENTS)  # number of parameters of a body
 FRICTION = IdentifyOptions.friction
-BUILT_IN = (Coulomb, Viscous)  # which every drive has
-POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive would feed energy in, were they negative
+BUILT_IN = (Coulomb, Viscous)  # laws that every drive has
+POSITIVE = {"IA", "FS", "FV", "FSP", "FSN", "FVP", "FVN", "K"}  # a drive with negative ones would create energy
 
 Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw]] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """``standard``: names of the unknown standard parameters, in the links' frames as ``Robot.parameter_names`` has
-    them; ``prior``: what is thought of them before. ``matrix`` times them are the ``names``, which act on the joints
-    each by itself: forces are ``regressor(q, v, a)`` times these, plus what ``known`` takes.
+    """What is to be identified of a robot: forces are ``regressor(q, v, a)`` times the base parameters, plus ``known``.
 
-    ``bodies``: name, and where its ten begin. ``positive``: places of those that cannot be negative.
+    Attributes:
+        robot: The robot, with the friction laws to identify.
+        names: Names of the base parameters, ``matrix`` times the standard ones, which act on the joints each by itself.
+        columns: Owner and element of the standard parameter whose column of the regressor each has.
+        matrix: Base parameters per standard ones.
+        standard: Names of the unknown standard parameters, in the links' frames as in ``Robot.parameter_names``.
+        prior: Values of the standard parameters before the fit.
+        bodies: Names of the bodies, and where their ten parameters begin.
+        positive: Places of parameters that cannot be negative.
+        regressor: Function of q, v, a, (N, forces, names).
+        known: Function of q, v, a and wrenches: forces of everything else; None if there is nothing else.
+        frames: Frames with measured wrenches, as ``known`` takes them.
+        changed: Function from values by standard names to the robot with them.
     """
 
-    robot: Robot  # with the laws of friction that are asked for
+    robot: Robot
     names: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]  # of each: link, joint or motor, and the element whose column it has
+    columns: tuple[tuple[str, str], ...]
     matrix: np.ndarray
     standard: tuple[str, ...]
     prior: np.ndarray
@@ -49,8 +59,8 @@ class Unknowns:
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
     known: Callable[..., np.ndarray] | None
-    frames: tuple[str, ...]  # on which wrenches act, as ``known`` takes them
-    changed: Callable[[Mapping[str, float]], Robot]  # the robot with values by standard names
+    frames: tuple[str, ...]
+    changed: Callable[[Mapping[str, float]], Robot]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -65,18 +75,24 @@ class Unknowns:
     def base_prior(self) -> np.ndarray:
         return self.matrix @ self.prior
 
-
-def unknowns_of(robot: Robot, friction: Friction = FRICTION, **asked: Any) -> Unknowns:
-    """``friction``: laws that are found, in place of those of the file, of every driven joint and motor, or by name.
-    Others: see ``_unknowns_of``, which is asked once for each question: compiling takes longer than most fits."""
-    key = repr(friction), *sorted(asked.items())
-    known = robot.derived(_known_unknowns)
-    if key not in known:
-        known[key] = _unknowns_of(robot, friction, **asked)
-    return known[key]
+    def robot_with(self, theta: np.ndarray) -> Robot:
+        """Return the robot with these standard parameters."""
+        return self.changed(dict(zip(self.standard, theta.tolist(), strict=True)))
 
 
-def _known_unknowns(_: Workspace) -> Cache[Any, Unknowns]:
+def unknowns_of(robot: Robot, friction: Friction = FRICTION, **options: Any) -> Unknowns:
+    """Return the unknowns with these friction laws and the options of ``_unknowns_of``.
+
+    They are cached by robot, since compiling takes longer than most fits.
+    """
+    key = repr(friction), *sorted(options.items())
+    cache = robot.derived(_cache)
+    if key not in cache:
+        cache[key] = _unknowns_of(robot, friction, **options)
+    return cache[key]
+
+
+def _cache(_: Workspace) -> Cache[Any, Unknowns]:
     return Cache()
 
 
@@ -91,16 +107,24 @@ def _unknowns_of(
     prior: Robot | None = None,
     frames: Sequence[str] = (),
 ) -> Unknowns:
-    """``inertias``, ``rotors``, ``springs``: are these to be found? ``width``: of friction, where the robot has none.
-    What is not asked for is known, with the robot's values. ``frames``: on which wrenches were measured."""
+    """Return the unknowns; what is not to be identified is known, with the robot's values.
+
+    Args:
+        robot: The robot.
+        friction: Laws to identify, in place of those of the file, for every driven joint and motor, or by name.
+        inertias, rotors, springs: Whether these are to be identified.
+        width: Width of friction, where the robot has none.
+        prior: A robot with the prior values. Default: ``robot``.
+        frames: Frames with measured wrenches.
+    """
     model, drives = _with_laws(robot.model, _laws(robot.model, friction), rotors, springs, width)
     if not (inertias or drives):
-        fix = "ask for inertias, rotors, friction or springs"
-        raise LinkworkError("nothing is to be found", where="identify", fix=fix)
+        fix = "choose inertias, rotors, friction or springs"
+        raise LinkworkError("there is nothing to identify", where="identify", fix=fix)
     vector = parameter_vector(model, "standard", drives)
     count = TEN * model.n_bodies
-    own = slice(0 if inertias else count, None)
-    standard = vector.names[own]
+    chosen = slice(0 if inertias else count, None)
+    standard = vector.names[chosen]
     values = values_of(model if prior is None else prior.model, standard)
     if inertias:
         base = base_parameters(model, drives=drives)
@@ -111,7 +135,7 @@ def _unknowns_of(
     else:
         names, columns, matrix = standard, standard, np.eye(len(standard))
         everything = compile(model, "regressor", parameters="standard", drives=drives)
-        regressor = lambda q, v, a: everything(q, v, a)[..., own]  # noqa: E731
+        regressor = lambda q, v, a: everything(q, v, a)[..., chosen]  # noqa: E731
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
     positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
     known = _known(model, standard, frames)
@@ -123,17 +147,17 @@ def _unknowns_of(
 
 
 def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns:
-    """The ten parameters of a body fixed at a frame; all else is known."""
+    """Return the ten parameters of a body fixed at a frame as unknowns; everything else is known."""
     model = robot.model
     carrier = model.frame(frame)
     if not carrier.body:
         raise LinkworkError("this frame does not move", where=f"payload {frame!r}", fix="name a frame of a moving link")
     i = carrier.body
     into_link = model.link_pose(i).inverse()
-    seen = Pose(into_link.rotation @ carrier.pose.rotation, into_link.rotation @ carrier.pose.origin + into_link.origin)
-    mixing = _carried(seen)
+    pose = Pose(into_link.rotation @ carrier.pose.rotation, into_link.rotation @ carrier.pose.origin + into_link.origin)
+    mixing = _carried(pose)
     everything = compile(model, "regressor", parameters="standard", drives=False)
-    own = slice(TEN * (i - 1), TEN * i)
+    ten = slice(TEN * (i - 1), TEN * i)
 
     def changed(values: Mapping[str, float]) -> Robot:
         body = carrier.pose.inertia_outward(Inertia.of(values[name] for name in names))
@@ -144,15 +168,15 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
     return Unknowns(
         robot, names, tuple((frame, element) for element in ELEMENTS), np.eye(TEN), names, np.zeros(TEN),
         ((frame, 0),), (),
-        lambda q, v, a: everything(q, v, a)[..., own] @ mixing,
+        lambda q, v, a: everything(q, v, a)[..., ten] @ mixing,
         compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), changed,
     )  # fmt: skip
 
 
 def with_standard(model: Model, values: Mapping[str, float]) -> Model:
-    """The robot with standard parameters by name: "link.XX" in the link's frame, "joint.FV", "motor.IA"."""
+    """Return the robot with standard parameters by name: "link.XX" in the link's frame, "joint.FV", "motor.IA"."""
     rows = [
-        [values.get(f"{body.name}.{element}", own) for element, own in zip(ELEMENTS, row, strict=True)]
+        [values.get(f"{body.name}.{element}", value) for element, value in zip(ELEMENTS, row, strict=True)]
         for body, row in zip(model.bodies, model.parameters(), strict=True)
     ]
     changed = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
@@ -170,8 +194,10 @@ def with_standard(model: Model, values: Mapping[str, float]) -> Model:
 
 
 def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
-    """Of each joint and motor by name: laws whose parameters are unknown. Friction of a joint that a motor turns alone
-    cannot be told from that of the motor, which has it unless asked otherwise."""
+    """Return the friction laws to identify, by joint or motor.
+
+    Friction of a joint that one motor turns alone cannot be separated from that of the motor, which has it by default.
+    """
     drives = {drive.name: drive for drive in drives_of(model)}
     alone = {
         model.coordinates.joint_of(shares[0][0]).name
@@ -182,19 +208,19 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
         return {}
     if not isinstance(friction, (str, Mapping, Sequence)):
         expected = "names of laws, laws, or a dict of them by joint"
-        raise LinkworkError("these are not laws of friction", where="friction", got=repr(friction), expected=expected)
+        raise LinkworkError("these are not friction laws", where="friction", got=repr(friction), expected=expected)
     driven = [name for name, drive in drives.items() if drive.driven and name not in alone]
     if not isinstance(friction, Mapping):
         friction = dict.fromkeys(driven, friction)
     for name in friction:
         if name not in drives:
             raise UnknownNameError("joint or motor", name, drives, where="friction")
-    return {name: list({law.name: law for law in map(_law, listed(own))}.values()) for name, own in friction.items()}
+    return {name: list({law.name: law for law in map(_law, listed(laws))}.values()) for name, laws in friction.items()}
 
 
-def listed(given: Any) -> Sequence[Any]:
-    """One alone needs no list."""
-    return given if isinstance(given, (list, tuple)) else (given,)
+def listed(values: Any) -> Sequence[Any]:
+    """Return a sequence, also for a single value."""
+    return values if isinstance(values, (list, tuple)) else (values,)
 
 
 def _law(law: str | FrictionLaw) -> FrictionLaw:
@@ -208,7 +234,7 @@ def _law(law: str | FrictionLaw) -> FrictionLaw:
 def _with_laws(
     model: Model, laws: Mapping[str, Sequence[FrictionLaw]], rotors: bool, springs: bool, width: float
 ) -> tuple[Model, tuple[str, ...]]:
-    """The robot with these laws in place of its own, and names of the drives' unknown parameters."""
+    """Return the robot with these laws in place of its own, and names of the drives' unknown parameters."""
     names: list[str] = []
     ratios = {motor.name: max(abs(ratio) for _, ratio in shares) for motor, shares in motors(model)}
 
@@ -216,10 +242,10 @@ def _with_laws(
         elements = ["IA"] * (rotors and drive.driven)
         elements += ["K"] * (springs and bool(drive.stiffness))
         if drive.name in laws:
-            own = laws[drive.name]
-            elements += [element for law in own for element in law.elements]
-            had = {law.name: law for law in drive.laws}
-            values = {type(law): getattr(had.get(law.name), law.name, 0.0) for law in own if isinstance(law, BUILT_IN)}
+            new = laws[drive.name]
+            elements += [element for law in new for element in law.elements]
+            old = {law.name: law for law in drive.laws}
+            values = {type(law): getattr(old.get(law.name), law.name, 0.0) for law in new if isinstance(law, BUILT_IN)}
             drive = replace(
                 drive,
                 friction_width=drive.friction_width
@@ -227,8 +253,8 @@ def _with_laws(
                 coulomb=values.get(Coulomb, 0.0),
                 viscous=values.get(Viscous, 0.0),
                 friction=tuple(
-                    law.with_parameters(had[law.name].parameters) if law.name in had else law
-                    for law in own
+                    law.with_parameters(old[law.name].parameters) if law.name in old else law
+                    for law in new
                     if not isinstance(law, BUILT_IN)
                 ),
             )
@@ -238,47 +264,54 @@ def _with_laws(
     return changed_drives(model, change), tuple(names)
 
 
+def drives_with_shares(model: Model) -> list[tuple[Joint | Motor, list[tuple[int, float]]]]:
+    """Return drives with the forces they act on; none if loops or mimic joints share forces."""
+    if model.constrained or model.has_mimic:
+        return []
+    joints = [(model.joint(i), [(k, 1.0)]) for i, _ in model.outward() for k in model.freedoms(i)]
+    return [*joints, *motors(model)]
+
+
 def split(name: str) -> tuple[str, str]:
-    """Link, joint or motor, and element of a standard parameter."""
+    """Return the owner (link, joint or motor) and the element of a standard parameter."""
     owner, _, element = name.rpartition(".")
     return owner, element
 
 
-# -- between frames, and what is known -------------------------------------------------------------------------------
+# -- frames, and known forces ----------------------------------------------------------------------------------------
 
 
 def _carried(pose: Pose) -> np.ndarray:
-    """Ten parameters in an outer frame per ten in an inner one."""
+    """Return the matrix of ten parameters in an outer frame per ten in an inner one."""
     return np.array([list(pose.inertia_outward(Inertia.of(unit))) for unit in np.eye(TEN).tolist()], float).T
 
 
 def _from_links(model: Model, count: int) -> np.ndarray:
-    """Standard parameters in the bodies' frames per those in the links'."""
+    """Return the matrix of standard parameters in the bodies' frames per those in the links' frames."""
     matrix = np.eye(count)
     for i, _ in model.outward():
-        own = slice(TEN * (i - 1), TEN * i)
-        matrix[own, own] = _carried(model.link_pose(i))
+        ten = slice(TEN * (i - 1), TEN * i)
+        matrix[ten, ten] = _carried(model.link_pose(i))
     return matrix
 
 
 def values_of(model: Model, standard: Sequence[str]) -> np.ndarray:
-    """What this model has of them; none for laws it has not."""
-    own = parameter_vector(model, "standard", True)
-    known = dict(zip(own.names, own.values.tolist(), strict=True))
-    if missing := {split(name)[0] for name in standard} - {split(name)[0] for name in known}:
+    """Return the model's values of standard parameters; zero for laws it does not have."""
+    vector = parameter_vector(model, "standard", True)
+    values = dict(zip(vector.names, vector.values.tolist(), strict=True))
+    if missing := {split(name)[0] for name in standard} - {split(name)[0] for name in values}:
         raise LinkworkError(
             "the prior is another robot",
             where="prior",
             got=f"no {', '.join(sorted(missing))}",
-            fix="give a variant of it",
+            fix="use a variant of the same robot",
         )
-    return np.array([known.get(name, 0.0) for name in standard])
+    return np.array([values.get(name, 0.0) for name in standard])
 
 
 def _known(model: Model, unknown: Sequence[str], frames: Sequence[str]) -> Callable[..., np.ndarray] | None:
-    """Forces of what is not asked for, if anything is left."""
+    """Return the function of forces that are known, None if there are none."""
     rest = with_standard(model, dict.fromkeys(unknown, 0.0))
-    acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames
-    acting = acting or rest.has_modes
+    acting = any(any(body.inertia) for body in rest.bodies) or rest.forces or frames or rest.has_modes
     acting = acting or any(d.rotor_inertia or d.acting or d.stiffness for d in drives_of(rest))
     return compile(rest, "inverse_dynamics", parameters="standard", wrenches=tuple(frames)) if acting else None

@@ -1,4 +1,4 @@
-"""How each body of a tree can move, as far as it matters to which of its parameters act on the joints."""
+"""How each body of a tree can move, as far as it decides which of its parameters act on the joints."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from ..spatial import Pose, Vector, Z
 
 PARALLEL = 1e-12  # sine or cosine of the angle below which axes are parallel or at right angles
 
-EVERY_WAY = "every way"  # it turns about axes that are not parallel, or floats, or may for all the rules know
-ABOUT_ONE = "about one direction"  # all its turns are about parallel axes, which never turn themselves
+EVERY_WAY = "every way"  # it turns about axes that are not parallel, or floats, or the rules cannot exclude it
+ABOUT_ONE = "about one direction"  # all its rotations are about parallel axes, which never turn themselves
 NO_TURN = "no turn"  # it only slides
 
 
 @dataclass(frozen=True)
-class Excitation:
-    """Of one body, on the way from the ground to it, its own joint included.
+class BodyMotion:
+    """The motion of one body, from the ground to its own joint.
 
-    ``turns``: one of the above. ``along``: its own joint is parallel to the one direction of ``ABOUT_ONE``.
-    ``moments``: do first moments across that direction act at all? Not if all it does is turn about one vertical line,
-    or slide along it. ``rotor``: is a rotor inertia felt like a moment zz (a mass, at prismatic joints) of the body?
+    Attributes:
+        turns: EVERY_WAY, ABOUT_ONE or NO_TURN.
+        along: Whether its own joint is parallel to the one direction of ABOUT_ONE.
+        moments: Whether first moments across that direction act; not if it only turns about, or slides along, one
+            vertical
+            line.
+        rotor: Whether a rotor inertia acts like a moment zz of the body (a mass, at prismatic joints).
     """
 
     turns: str
@@ -31,16 +35,19 @@ class Excitation:
     rotor: bool = False
 
 
-def excitations(model: Model) -> dict[int, Excitation]:
-    """By numbers at neutral joint positions: before the first axis that is not parallel to the others nothing turns but
-    about their direction, so what is parallel there is parallel everywhere."""
-    pose, found = {0: Pose.identity()}, {}
+def body_motions(model: Model) -> dict[int, BodyMotion]:
+    """Return the motion of each body, computed at neutral joint positions.
+
+    Before the first axis that is not parallel to the others, nothing turns except about their direction, so what is
+    parallel there is parallel everywhere.
+    """
+    pose, motions = {0: Pose.identity()}, {}
     q = model.tree.neutral().tolist()
     for i, p in model.outward():
         joint = model.joint(i)
         pose[i] = pose[p].then(model.transform(i, q))
-        if (p and found[p].turns == EVERY_WAY) or not (joint.revolute or joint.prismatic):
-            found[i] = Excitation(EVERY_WAY)
+        if (p and motions[p].turns == EVERY_WAY) or not (joint.revolute or joint.prismatic):
+            motions[i] = BodyMotion(EVERY_WAY)
             continue
         before = list(model.ancestors(i))
         turning = [k for k in before if not model.joint(k).prismatic]
@@ -50,20 +57,23 @@ def excitations(model: Model) -> dict[int, Excitation]:
         if joint.prismatic:
             along = one is not None and _parallel(one, [axis])
             alone = _across(axis, [model.gravity, *sliding]) and (along or one is None)
-            found[i] = Excitation(ABOUT_ONE if turning else NO_TURN, along, rotor=alone)
+            motions[i] = BodyMotion(ABOUT_ONE if turning else NO_TURN, along, rotor=alone)
         elif one is None or _parallel(one, [axis]):
             arms = (pose[i].origin - pose[k].origin for k in turning)
             idle = _parallel(axis, [model.gravity, *sliding, *arms])
-            found[i] = Excitation(ABOUT_ONE, True, not idle, rotor=one is None)
+            motions[i] = BodyMotion(ABOUT_ONE, True, not idle, rotor=one is None)
         else:
-            found[i] = Excitation(EVERY_WAY, rotor=_across(axis, [one]))
-    return found
+            motions[i] = BodyMotion(EVERY_WAY, rotor=_across(axis, [one]))
+    return motions
 
 
-def told_by_rules(model: Model) -> bool:
-    """Are the rules of the papers enough? Not where loops, mimic joints or transmissions tie joints together, nor where
-    a body is held to the ground by a joint that is neither revolute nor prismatic. A floating body and what it carries
-    move every way, whatever the joints are."""
+def rules_suffice(model: Model) -> bool:
+    """Return whether the rules of the papers suffice.
+
+    They do not where loops, mimic joints or transmissions couple joints, nor where a joint that is neither revolute nor
+    prismatic connects a body to the ground. A floating body and what it carries move every way, whatever the joints
+    are.
+    """
     free = {i for i, _ in model.outward() if model.joint(i).kind.free}
     known = (
         model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
