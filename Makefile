@@ -9,7 +9,7 @@ demo: $(VENV)/plot
 	$(RUN)/linkwork demo
 	mkdir -p demo
 	$(RUN)/linkwork simulate panda --goal 0.8,0.4,0,-1.6,0,2,0.8 --duration 1.5 --plot demo/motion.png -o demo/motion.npz
-	$(RUN)/linkwork report panda --force -o demo/report.html
+	$(RUN)/linkwork report panda --overwrite -o demo/report.html
 
 quick: SOME := --quick
 quick: test

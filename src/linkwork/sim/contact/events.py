@@ -358,7 +358,7 @@ class _EventSimulation:
         lowest = int(dynamics.p[:, 2].argmin())
         if (z := dynamics.p[lowest, 2]) < -BELOW:
             contact = self.model.switched[self.owners[lowest]]
-            fix = at_door("q0 = robot.standing_position(q0)", "start it higher: --q")
+            fix = at_door("q0 = robot.standing_position(q0)", "start it higher: --q0")
             got, where = f"{contact.kind.word} {contact.name!r} at z = {z:g} m", f"robot {self.model.name!r}"
             raise LinkworkError("contacts are below the ground at q0", where=where, got=got, fix=fix)
         down = [i for i, p in enumerate(dynamics.p) if p[2] < NEAR and dynamics.velocities[i, 2] < -BOUNCES]

@@ -63,6 +63,6 @@ def _still(model: Model, v: np.ndarray) -> Iterator[Note]:
         return
     motors, commands = bool(model.mobility.motors), bool(model.commands.size)
     names = ["q0", "v0", *["torque"] * motors, *["commands"] * commands]
-    flags = ["--q", "--v", *["--tau", "--goal"] * motors, *["--commands"] * commands]
+    flags = ["--q0", "--v0", *["--torque", "--goal"] * motors, *["--commands"] * commands]
     fix, command_fix = (f"give {', '.join(each[:-1])} or {each[-1]}" for each in (names, flags))
     yield Note("nothing-moves", "nothing moves:", fix, command_fix)
