@@ -266,12 +266,15 @@ def identification_table(results: dict[str, Any]) -> Table:
     row += (
         [f"{own['seconds']:.1f} ({own['iterations']})" for own in r["search"].values()] if "search" in r else ["-"] * 2
     )
-    text = f"""Inertial parameters of all links from a recording under a PD law, positions and velocities at each
-step of {DT * 1e3:g} ms, in {r["segments"]} segments that start from the recorded states. Seconds of an iteration:
-linkwork simulates, follows its slopes and solves for the step; `mujoco.sysid` takes differences, with models changed in
-memory instead of compiled anew; beside it the {r["unknowns"] + 1} rollouts that differences cannot do without. Then
-seconds, and iterations, until a millionth of the misfit is left. Motions agreed first to {r["apart"]["motion"]:.0e},
-slopes to {r["apart"]["slopes"]:.0e}, which is as good as differences are."""
+    text = f"""Inertial parameters of all links are fitted to a simulated recording under PD control. It has positions
+and velocities at each step of {DT * 1e3:g} ms, in {r["segments"]} segments that start from the recorded states.
+
+- The first times are seconds per iteration. linkwork simulates, propagates exact derivatives and solves for the step.
+  `mujoco.sysid` uses finite differences, with models changed in memory instead of compiled again. "Rollouts alone" are
+  the {r["unknowns"] + 1} rollouts that finite differences need at least.
+- "Search" is seconds and iterations until a millionth of the misfit is left.
+- Motions agree to {r["apart"]["motion"]:.0e}, derivatives to {r["apart"]["slopes"]:.0e}, the accuracy of finite
+  differences."""
     header = ["robot", "unknowns", "steps", "linkwork", "sysid", "rollouts<br>alone", "ratio to<br>sysid"]
     header += ["ratio to<br>rollouts", "search,<br>linkwork", "search,<br>sysid"]
     return Table("Fits by simulation", header, [row], text)

@@ -162,7 +162,7 @@ def measure(quick: bool) -> dict[str, Any]:
     results["derivative_compilation"] = cold(SOURCES)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
-    tell("processors not at hand")
+    tell("other processors, predicted")
     programs = {quantity: getattr(cases["panda"].robot, quantity).program for quantity in (INVERSE, FORWARD)}
     if shutil.which("llvm-mca"):
         results["ports"] = [
