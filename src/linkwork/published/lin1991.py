@@ -47,7 +47,7 @@ LOST = (
     "than print"
 )
 LIN_1988 = (
-    "the 1988 paper is not at hand: counted is the formulation as written in linkwork, from the description given here"
+    "the 1988 paper is not available: linkwork's formulation is counted, written from the description given here"
 )
 WALKER = (
     "print goes back to the 1988 paper, where R v takes 8M 5A: hence 8n^2 for 7n^2 additions; counted is the "
