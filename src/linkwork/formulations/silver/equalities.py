@@ -80,12 +80,12 @@ def kinetic_energy_of_spin(w: Vector, I: Symmetric) -> Scalar:
     return 0.5 * w.dot(I @ w)
 
 
-def generalised_force_of_rotation(dW: Matrix, J: Symmetric, Wdd: Matrix) -> Scalar:
+def generalized_force_of_rotation(dW: Matrix, J: Symmetric, Wdd: Matrix) -> Scalar:
     """tr(dW/dq J Wdd^T), the share of rotation in a generalised force (summary table, right column)."""
     return _trace(dW, J, Wdd)
 
 
-def generalised_force_of_spin(dw: Vector, I: Symmetric, w: Vector, wd: Vector) -> Scalar:
+def generalized_force_of_spin(dw: Vector, I: Symmetric, w: Vector, wd: Vector) -> Scalar:
     """[I.wd + w x (I.w)] . dw/dqd, the same share (summary table, left column), all in the same axes."""
     return (I @ wd + w.cross(I @ w)).dot(dw)
 
