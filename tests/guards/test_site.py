@@ -169,6 +169,19 @@ def test_mathematics_in_a_browser(site, browser):
     assert asked and all(url.startswith(("file:", "data:")) for url in asked)
 
 
+def test_pages_fit_a_phone(site, browser):
+    """Nothing is wider than the screen unless it scrolls, and formulas keep their size."""
+    tab = browser.new_page(viewport={"width": 420, "height": 860})
+    for page in ("index", "symbolic-models", "papers/khalil-2010", "api/robots", "benchmarks/RESULTS"):
+        tab.goto((site / f"{page}.html").as_uri())
+        tab.evaluate("window.MathJax && MathJax.startup.promise")
+        width, small = tab.evaluate(
+            """() => [document.documentElement.scrollWidth,
+                      [...document.querySelectorAll("mjx-container > svg")].filter(e => e.clientWidth < 4).length]"""
+        )
+        assert width <= 420 and not small, page
+
+
 @pytest.fixture(scope="module")
 def address(site):
     """The site on a web server: browsers start no workers from files."""
