@@ -1,8 +1,8 @@
 """A fit by simulation against mujoco.sysid: seventy inertial parameters of a Panda from a recording in closed loop.
 
 Both simulate the same segments by semi-implicit Euler from the same recorded states, and have the same weights.
-MuJoCo's tool takes differences of rollouts, linkwork the slopes of the steps. MuJoCo's is given models that are copied
-and changed in memory, which is quicker than its own way of compiling each anew.
+MuJoCo uses finite differences of rollouts, linkwork the derivatives of the steps. MuJoCo gets models that are copied
+and changed in memory, which is faster than compiling each model again, its default.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _FittedError(Exception):
 
 
 def _agree(problem: Problem, theirs: Theirs) -> dict[str, float]:
-    """Of motions from the start, and of slopes, relative to the largest; stop if they are too large."""
+    """Errors of motions from the start and of slopes, relative to the largest; stop if they are too large."""
     mine = problem.weights * problem.begun.now.differences[:, 1:]
     other = theirs.residual(theirs.start[:, None]).reshape(mine.shape)
     r = theirs.residual(theirs.start[:, None])

@@ -24,7 +24,7 @@ MATHJAX_OPTIONS = {"options": {"ignoreHtmlClass": ".*|", "processHtmlClass": "ar
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Replace the entry ``examples/`` of the navigation by one page for each example."""
-    pages = [{path.stem.replace("_", " "): _page_of(path)} for path in _examples()]
+    pages = [{path.stem.replace("_", " ").capitalize(): _page_of(path)} for path in _examples()]
     config.nav = _with_examples(config.nav or [], pages)
     return config
 

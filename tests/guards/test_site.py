@@ -101,7 +101,7 @@ def test_every_picture_is_in_the_gallery():
 def test_examples_become_pages():
     example_page = runpy.run_path(str(DOCS / "site_hooks.py"))["example_page"]
     text = example_page(ROOT / "examples" / "four_bar.py")
-    assert text.startswith("# A four-bar turned at constant speed\n\nBoth ways to put it together")
+    assert text.startswith("# A four-bar turned at constant speed\n\nBoth assembly modes")
     assert 'robot = linkwork.load("four-bar")' in text and text.count("```") == 2
 
 
