@@ -36,7 +36,7 @@ def step_back(case: Case) -> dict[str, Any]:
 
 
 def gradients(case: Case, rounds: int, budget: float) -> dict[str, Any]:
-    """Gradient of a weighted sum of all recorded positions and velocities with respect to initial states and all torques;
+    """Gradient of a weighted sum of all recorded positions and velocities with respect to initial states and torques;
     compared with central differences first."""
     robot, random = case.robot, np.random.default_rng(2)
     q, v = case.q[:SAMPLES].copy(), 0.1 * case.v[:SAMPLES]

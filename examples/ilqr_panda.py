@@ -329,8 +329,8 @@ def compared(task, rounds=3, iterations=25):
         assert apart < 1e-6
     times = {name: 1e3 * np.median([run.times for run in each], axis=(0, 1)) for name, each in runs.items()}
     for name, parts in times.items():
-        times = ", ".join(f"{part} {ms:.2f}" for part, ms in zip(PARTS, parts, strict=True))
-        print(f"{name}: an iteration over {task.steps} steps takes {parts.sum():.2f} ms: {times}")
+        shares = ", ".join(f"{part} {ms:.2f}" for part, ms in zip(PARTS, parts, strict=True))
+        print(f"{name}: an iteration over {task.steps} steps takes {parts.sum():.2f} ms: {shares}")
     return times
 
 
