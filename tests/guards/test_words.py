@@ -38,7 +38,6 @@ AVOIDED = {  # what to write instead
     r"ways? of assembly": "assembly mode",
     r"left the numbers": "diverged (NaN or infinite)",
     r"bears the modes": "is stable for the modes",
-    r"at hand": "available",
     r"so many steps": "every n-th step",
     r"(as|than) one (likes|wants|pleases)": "any number of",
     r"bod(y|ies) that cannot be": "physically impossible body",

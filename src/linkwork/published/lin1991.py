@@ -46,7 +46,9 @@ LOST = (
     "the start of zeta stands on a page lost in the scan; the lines that are left, and 7M 1A for it, make 2M 3A less "
     "than print"
 )
-LIN_1988 = "the 1988 paper is not available: linkwork's formulation is counted, written from the description given here"
+LIN_1988 = (
+    "the 1988 paper is not at hand: counted is the formulation as written in linkwork, from the description given here"
+)
 WALKER = (
     "print goes back to the 1988 paper, where R v takes 8M 5A: hence 8n^2 for 7n^2 additions; counted is the "
     "formulation as written in linkwork, which turns tensors by two elementary rotations and treats all links alike"

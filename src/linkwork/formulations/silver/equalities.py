@@ -81,7 +81,7 @@ def kinetic_energy_of_spin(w: Vector, I: Symmetric) -> Scalar:
 
 
 def generalized_force_of_rotation(dW: Matrix, J: Symmetric, Wdd: Matrix) -> Scalar:
-    """tr(dW/dq J Wdd^T), the share of rotation in a generalised force (summary table, right column)."""
+    """tr(dW/dq J Wdd^T), the share of rotation in a generalized force (summary table, right column)."""
     return _trace(dW, J, Wdd)
 
 
