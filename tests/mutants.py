@@ -51,16 +51,16 @@ from support.rolling import rolling_mechanism
 from support.substitute import EQUATIONS, PACKAGE, ROOT, SHARED, imports, in_place_of, module_of, path_of
 
 PLUMBING = {  # no formulas in these
-    "__init__", "catalog", "execute", "layout", "letters", "method", "problem", "quantity", "quantity_table",
+    "__init__", "catalog", "count_executed", "layout", "method", "problem", "quantity", "quantity_table", "trace_names",
 }  # fmt: skip
 # every quantity of a robot with loops needs these
 LOOPS = {EQUATIONS, "../constraints/closed_loops.py", "../scalar/orthogonal.py"}
 COMPOSED = LOOPS | {
     "quantities.py",
-    "passive.py",
+    "passive_forces.py",
     "drives.py",
-    "whole.py",
-    "flexible.py",
+    "total_inertia.py",
+    "link_modes.py",
 }  # every quantity of any robot
 TOLERANCE = 1e-9
 FEW = {"modes": {"y": 1, "z": 1, "twist": 1}, "stiffening": True}
@@ -79,14 +79,14 @@ AXES = "u = {j: R[j].columns[2] for j in range(1, n + 1)}"
 CARRIED = "l = chain.outward(i, Vector(c.x, c.y, l.z))"
 LOCAL = "parts = (Vector(*drift[k : k + 3]) - w.cross(Vector(*velocity[k : k + 3])) for k in (0, 3))"
 BACK = "../scalar/orthogonal.py", "for j in range(k + 1, len(x)):"
-SINGULAR = "../scalar/staircase.py", "return [square - SINGULAR * whole for square in squares]"
+SINGULAR = "../scalar/staircase.py", "return [square - SINGULAR * total for square in squares]"
 ALL_WELL = "return sqrt(2 * (sum(map(sign, pivots), start=0) - len(pivots)) + 1)"
 WELL = "sum(map(sign, pivots), start=0) - len(pivots)"
 LEG = (
     "khalil/platform.py",
-    "vd = X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear) + change.linear",
+    "vd = X.inward(vd + U @ X.origin) + (2 * carried + joint_v.angular).cross(joint_v.linear) + change.linear",
 )
-LED = "X.inward(vd + U @ X.origin) + (2 * carried + own.angular).cross(own.linear)"
+LED = "X.inward(vd + U @ X.origin) + (2 * carried + joint_v.angular).cross(joint_v.linear)"
 NUMPY = "../scalar/dual.py"
 SUM = '"add": lambda a, b: a + b if isinstance(a, Dual) else b + a,'
 DIFFERENCE = '"subtract": lambda a, b: a - b if isinstance(a, Dual) else b.__rsub__(a),'
@@ -117,8 +117,8 @@ EQUIVALENT = {
     ("linfang/minimal.py", PARALLEL, "axis.cross(v)", "v.cross(axis)"): "only its length is used",
     ("linfang/moments.py", CARRIED, "l.z", "l.x"): "the component along u_r is never used: b and w are normal to it",
     (*BACK, "k + 1", "k"): "a diagonal entry of R stands for 1, and is stored as 0",
-    (*SINGULAR, "square - SINGULAR * whole", "square + SINGULAR * whole"): "but where it is singular, which laws try",
-    (*SINGULAR, "square - SINGULAR * whole", "square"): "likewise",
+    (*SINGULAR, "square - SINGULAR * total", "square + SINGULAR * total"): "but where it is singular, which laws try",
+    (*SINGULAR, "square - SINGULAR * total", "square"): "likewise",
     ("../scalar/staircase.py", ALL_WELL, f"2 * ({WELL})", WELL): "likewise",
     ("quantities.py", LOCAL, "k + 3", "k - 3"): "drops the angular velocity from w x (J v), where it is w x w",
 }

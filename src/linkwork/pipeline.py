@@ -11,7 +11,7 @@ import numpy as np
 
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
-from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find, methods, position_map
+from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import DTYPES, Label
 from .model import Model
@@ -94,7 +94,7 @@ def compile(
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
-    if "contacts" in problem.asked.inputs and dtype != "float64":
+    if "contacts" in problem.definition.inputs and dtype != "float64":
         message = "which equations of the contacts follow from others is decided by more digits than this type has"
         raise UnsupportedError(message, where=quantity, got=dtype, expected="float64")
     candidates = _trace_candidates(problem, method)
@@ -102,7 +102,7 @@ def compile(
     def with_wrenches(names: tuple[str, ...]) -> Function:
         return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
 
-    more = with_wrenches if problem.asked.takes_wrenches and not wrenches else None
+    more = with_wrenches if problem.definition.takes_wrenches and not wrenches else None
     if method == "fastest":
         chosen = [(each, optimised(program)) for each, program in candidates]
     else:
@@ -155,7 +155,7 @@ def _label(problem: Problem) -> Label:
         problem.frame or "",
         problem.layouts,
         problem.wrenches,
-        problem.axes if problem.asked.has_axes else "",
+        problem.axes if problem.definition.has_axes else "",
         problem.payload or "",
         problem.assumed,
         _nominal(model) if problem.parameters == "input" else {},
@@ -224,9 +224,9 @@ def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Prog
         elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
             parts = replace(problem, quantity="inertia_matrix", wrenches=()), replace(problem, quantity="bias")
             names = [_name(_shortest(part)) for part in parts]
-            candidates.append(find(quantity, "+".join(names), model, **needs))
+            candidates.append(find_method(quantity, "+".join(names), model, **needs))
     else:
-        candidates = [find(quantity, method, model, **needs)]
+        candidates = [find_method(quantity, method, model, **needs)]
     each = [replace(problem, method=candidate) for candidate in candidates]
     return [(one, _trace(one)) for one in each]
 
@@ -264,4 +264,4 @@ def choose(
         bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied)
         return by_inertia_and_bias(inertia, bias, quantity)
     problem = Problem(model, quantity, wrenches=tuple(wrenches), parameters="input" if varied else "minimal")
-    return find(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)
+    return find_method(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import linkwork
-from linkwork.formulations import find, methods
+from linkwork.formulations import find_method, methods
 from linkwork.formulations.aba import aba
 from linkwork.formulations.crba import crba
 from linkwork.formulations.khalil import khalil, khalil_direct, khalil_kleinfinger
@@ -121,9 +121,9 @@ def test_floating_base():
     model = linkwork.load("quadruped").model
     for quantity in ("inverse_dynamics", "forward_dynamics"):
         with pytest.raises(linkwork.UnsupportedError, match="it is for a fixed base"):
-            find(quantity, "khalil", model)
+            find_method(quantity, "khalil", model)
     with pytest.raises(linkwork.UnsupportedError, match="it is for a fixed base"):
-        find("inverse_dynamics", "khalil-kleinfinger", model)
+        find_method("inverse_dynamics", "khalil-kleinfinger", model)
     assert "shared-axes" in [m.name for m in methods("inverse_dynamics") if not m.refusal(model)]
 
 

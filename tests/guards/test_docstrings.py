@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cached_property
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def _public() -> dict[str, object]:
     known: dict[int, str] = {}
     found: dict[str, object] = {}
     for name, value in names.items():
-        if isinstance(value, ModuleType) or not callable(value) or id(value) in known:
+        if isinstance(value, ModuleType) or not callable(value) or value is Any or id(value) in known:
             continue
         known[id(value)] = name
         found[name] = value

@@ -7,7 +7,7 @@ import pytest
 
 from linkwork.errors import ModelError, UnsupportedError
 from linkwork.forces import AddedMass
-from linkwork.formulations import Problem, find, methods
+from linkwork.formulations import Problem, find_method, methods
 from linkwork.model import build
 from linkwork.spatial import Motion, Pose, Vector
 from support.evaluate import assert_close, derivative, evaluate, rates
@@ -67,7 +67,7 @@ def test_methods(recipe: Recipe):
                 assert_close(rest, a[free], tolerance=1e-10)
     assert {"rnea", "shared-axes", "crba-ldl", "aba", "khalil", "blocks"} <= {*seen}
     with pytest.raises(UnsupportedError, match="carries fluid along"):
-        find("forward_dynamics_derivatives", "singh-russell-wensing", model)
+        find_method("forward_dynamics_derivatives", "singh-russell-wensing", model)
 
 
 def test_munk():

@@ -3,7 +3,7 @@
 import pytest
 
 import linkwork
-from linkwork.formulations import executed, hollerbach
+from linkwork.formulations import executed_operations, hollerbach
 from linkwork.formulations.rnea import rnea
 from linkwork.published import hollerbach1980_runs as runs
 from linkwork.published.chains import generic_chain
@@ -89,7 +89,7 @@ def test_what_is_counted_gives_the_right_torques(run, n):
 @pytest.mark.parametrize("method", hollerbach.METHODS, ids=lambda m: m.name)
 def test_compiled_counts_do_not_exceed_executed_ones(method):
     model = generic_chain(6)
-    before = executed(method, model)
+    before = executed_operations(method, model)
     after = linkwork.compile(model, "inverse_dynamics", method=method.name, parameters="standard").operations
     assert after.mul <= before["mul"] and after.add <= before["add"]
 
@@ -106,5 +106,5 @@ def test_uicker_kahn_collapses_when_compiled():
 )
 def test_growth_of_the_formulations_as_written(name, power):
     (method,) = (m for m in hollerbach.METHODS if m.name == name)
-    counts = {n: executed(method, generic_chain(n))["mul"] for n in range(3, 3 + power + 3)}
+    counts = {n: executed_operations(method, generic_chain(n))["mul"] for n in range(3, 3 + power + 3)}
     assert len(fit(counts, name).coefficients) == power + 1

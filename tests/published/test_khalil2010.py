@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.formulations import executed, find
+from linkwork.formulations import executed_operations, find_method
 from linkwork.formulations.crba import crba
 from linkwork.formulations.khalil import khalil, khalil_direct
 from linkwork.formulations.rnea import rnea
@@ -177,7 +177,9 @@ EXECUTED = {
 def test_executed_operations_grow_linearly(name: str):
     """The paper prints no counts, only that the cost is linear in n."""
     chains = {n: generic_chain(n) for n in range(3, 8)}
-    counts = {n: executed(find("inverse_dynamics", name, chain), chain) for n, chain in chains.items()}
+    counts = {
+        n: executed_operations(find_method("inverse_dynamics", name, chain), chain) for n, chain in chains.items()
+    }
     measured = tuple(fit({n: c[key] for n, c in counts.items()}, name) for key in ("mul", "add"))
     assert measured == EXECUTED[name]
 

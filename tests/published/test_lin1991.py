@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwork.formulations import find
+from linkwork.formulations import find_method
 from linkwork.formulations.crba import crba
 from linkwork.formulations.lin1991.composite import CompositeBodies
 from linkwork.formulations.rnea import rnea
@@ -127,7 +127,7 @@ def test_as_written_they_take_no_more_than_print(name: str):
     row = next(row for row in TABLE_I.rows if row.method.startswith(name))
     for n in range(5, 9):
         tally, model = Tally(), generic_chain(n)
-        find("inertia_matrix", name, model).function(model, [tally.wrap(0.3 + k) for k in range(n)])
+        find_method("inertia_matrix", name, model).function(model, [tally.wrap(0.3 + k) for k in range(n)])
         assert tally["mul"] + tally["add"] <= row.mul(n) + row.add(n)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.formulations import executed, methods
+from linkwork.formulations import executed_operations, methods
 from linkwork.formulations.kinematics import body_poses
 from linkwork.formulations.silver import equalities as eq
 from linkwork.formulations.silver import silver
@@ -253,7 +253,7 @@ METHODS = {method.name: method for method in methods("inverse_dynamics")}
 
 
 def counted(name: str, n: int) -> dict[str, int]:
-    return executed(METHODS[name], generic_chain(n))
+    return executed_operations(METHODS[name], generic_chain(n))
 
 
 def traced(name: str, n: int) -> dict[str, int]:

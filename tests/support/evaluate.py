@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linkwork.errors import UnsupportedError
-from linkwork.formulations import Problem, find, methods
+from linkwork.formulations import Problem, find_method, methods
 
 STEP = 1e-30  # of a complex-step derivative: no differences are taken, so it can be as small as one likes
 
@@ -19,10 +19,10 @@ def evaluate(
     defaults to the first in the catalog that works for the robot."""
     if not method and methods(quantity):
         method = next(m.name for m in methods(quantity) if not m.refusal(model, bool(wrenches)))
-    chosen = find(quantity, method, model, wrenches=bool(wrenches)) if method else None
+    chosen = find_method(quantity, method, model, wrenches=bool(wrenches)) if method else None
     problem = Problem(model, quantity, chosen, frame or None, axes, tuple(wrenches), parameters="standard")
     arguments: list[Any] = [scalars(x) for x in inputs]
-    if "commands" in problem.inputs and len(inputs) < len(problem.asked.inputs):
+    if "commands" in problem.inputs and len(inputs) < len(problem.definition.inputs):
         arguments.append([0] * model.commands.size)
     if wrenches:
         arguments.append([scalars(w) for w in wrenches.values()])
@@ -39,7 +39,7 @@ def is_refused(model, quantity: str, method: str, wrenches: bool = False) -> boo
     if not any(m.refusal(model, wrenches) for m in methods(quantity) if m.name == method):
         return False
     with pytest.raises(UnsupportedError, match=r"cannot be used for robot 'random': it .*\n  fix: use one of: \w"):
-        find(quantity, method, model, wrenches=wrenches)
+        find_method(quantity, method, model, wrenches=wrenches)
     return True
 
 

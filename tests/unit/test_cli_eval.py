@@ -18,8 +18,8 @@ HEADER = "time,q:shoulder,q:elbow,v.shoulder,v.elbow,a:elbow,a:shoulder"
 ROWS = ["0,0.1,0.2,1,2,3,4", "1,0.3,-0.4,0,0,0,-1", "2,1e-3,5,-1,.5,2,0"]
 
 REFUSED = {
-    **{(name, "platform_jacobian"): "the motors' velocities do not tell" for name in ("quadruped", "flexible-arm")},
-    **{(name, "coriolis_matrix"): "not made for robots with loops" for name in ("four-bar", "gough-stewart")},
+    **{(name, "platform_jacobian"): "motors do not determine" for name in ("quadruped", "flexible-arm")},
+    **{(name, "coriolis_matrix"): "no Coriolis matrix for robots with loops" for name in ("four-bar", "gough-stewart")},
 }
 
 

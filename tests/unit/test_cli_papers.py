@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import linkwork
 from linkwork.cli import app
 from linkwork.errors import LinkworkError, UnknownNameError
-from linkwork.formulations import METHODS, executed, methods
+from linkwork.formulations import METHODS, executed_operations, methods
 from linkwork.published import TABLES, growth
 from linkwork.published.chains import generic_chain
 from linkwork.published.table import Polynomial, fit
@@ -130,9 +130,12 @@ def test_polynomials():
 
 def test_executed_counts_follow_the_convention():
     (crba,) = (m for m in METHODS if m.name == "crba")
-    assert executed(crba, generic_chain(1)) == {"sin": 1, "cos": 1}  # the inertia about one axis is a constant
+    assert executed_operations(crba, generic_chain(1)) == {
+        "sin": 1,
+        "cos": 1,
+    }  # the inertia about one axis is a constant
     program = linkwork.compile(generic_chain(4), "inertia_matrix", method="crba").operations
-    tally = executed(crba, generic_chain(4))
+    tally = executed_operations(crba, generic_chain(4))
     assert program.mul <= tally["mul"] and program.add <= tally["add"]
 
 

@@ -1,7 +1,7 @@
 """The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
 
-from .catalog import METHODS, by_inertia_and_bias, find, methods, references
-from .count_executed import executed
+from .catalog import METHODS, by_inertia_and_bias, find_method, methods, references
+from .count_executed import executed_operations
 from .derivatives.dynamics import changes_of, forces_against, seeded
 from .drives import drives_of, friction_laws, with_rotor_forces
 from .energy import kinetic_energy, momentum
@@ -9,12 +9,12 @@ from .kinematics import body_velocities, frame_poses
 from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
-from .passive_forces import body_wrenches, passive_forces, with_friction_ahead
+from .passive_forces import body_wrenches, passive_forces, with_implicit_friction
 from .problem import OFF_LINE, PARAMETERS, Problem
 from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES, quantity_of
-from .total_inertia import whole_inertia, whole_inverse
+from .total_inertia import total_inertia_matrix, total_inverse_dynamics
 
 __all__ = [
     "METHODS",
@@ -32,8 +32,8 @@ __all__ = [
     "by_inertia_and_bias",
     "changes_of",
     "drives_of",
-    "executed",
-    "find",
+    "executed_operations",
+    "find_method",
     "forces_against",
     "frame_poses",
     "friction_laws",
@@ -48,8 +48,8 @@ __all__ = [
     "references",
     "seeded",
     "sizes",
-    "whole_inertia",
-    "whole_inverse",
-    "with_friction_ahead",
+    "total_inertia_matrix",
+    "total_inverse_dynamics",
+    "with_implicit_friction",
     "with_rotor_forces",
 ]

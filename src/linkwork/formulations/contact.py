@@ -1,25 +1,24 @@
-"""Dynamics of a robot with contacts. Which of them are on the ground is an input, so one program serves every support.
+"""Dynamics of a robot with contacts. Which contacts are on the ground is an input, so one program serves all cases.
 
 With J of the independent equations of the loops and of the contacts that are on (``constraints.equations``):
 
   (1)  M a + J^T lambda = f,   J a = -gamma         f: all forces less the bias, gamma = Jd v
   (2)  M v+ = M v - J^T Lambda,   J v+ = -e J v     an impact; e of the rows along the normal, 0 of all others
   (3)  E^T phi = Q_u                                Q: forces for the motion, u: freedoms that no motor drives
-  (4)  the least phi of these                       E: columns u of J; which of them count, J without weights tells
+  (4)  the least phi of these                       E: columns u of J; J without weights decides which of them count
   (5)  tau = Q - J^T phi
 
-Rows of J that follow from others, or are off, are left out as they are found, and lambda is the least that does the
-same. If the contacts cannot bear Q_u, some of it stays in tau.
+Rows of J that depend on others, or are off, are left out, and lambda is the least that has the same effect. If the
+contacts cannot bear Q_u, some of it stays in tau.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from ..constraints import ClosedLoops, SwitchedEquations
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..scalar.independent import Independent
 from ..scalar.orthogonal import dot
 from .crba import crba
@@ -29,7 +28,6 @@ from .parallel_axes import shared_axes
 from .passive_forces import body_wrenches
 from .quantities import NO_LOADS, Loads, Solvable, forces_for_motion, joint_forces
 
-Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
 
 METHOD = ByMultipliers(crba, partial(bias_by, shared_axes))
@@ -64,9 +62,7 @@ def contact_inverse_dynamics(
     return tree.to_motors(rest), rows.forces([-x for x in phi])
 
 
-def impact(
-    model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars
-) -> tuple[list[Scalar], Rows]:
+def impact(model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
     leading = ClosedLoops(model, q).leading(v)
     rows = SwitchedEquations(model, q, contacts)
@@ -78,4 +74,5 @@ def impact(
 
 
 def _times(scales: Scalars, row: Scalars) -> list[Scalar]:
+    """Return the products entry by entry."""
     return [s * x for s, x in zip(scales, row, strict=True)]

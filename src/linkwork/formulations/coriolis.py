@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Inertia, Motion, Vector, pseudo_inertia
-from .flexible import Bending
 from .kinematics import body_velocities
-from .total_inertia import added_masses, deformed
+from .link_modes import add_modal_coriolis, deformed, link_modes
+from .total_inertia import added_masses
 
-Columns = dict[int, Motion]  # by freedoms
 
-
-def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[list[Scalar]]:
-    """C with C v = Coriolis and centrifugal forces and Mdot = C + C^T.
+def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
+    """Return C with C v = Coriolis and centrifugal forces and Mdot = C + C^T.
 
     Sum over the bodies of J^T (I Jd + B J), with J the body's Jacobian in its own frame. Writing the velocity of the
     point r as A(r) V, A = [1, -[r x]], the body's part of the inertial force is the integral of A^T (A Vd + [w x] A V).
@@ -27,23 +23,21 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
       (4)  C_kl += J_ik . (I Jd_il + B J_il)
       (5)  B = -[0 p x; p x L x] of added mass A, (p, L) = A V, in place of I and B
 
-    Points of a link that bends move at A(r) V + Phi d', and r and Phi change with d. I is that of the bent link then.
-    With J and Jd at the root of the beam, J_d that of d' (1 or 0), and P, F (7) and Q (8) as in ``flexible``:
-
-      (6)  C_kl += J_k . F(w, d'; J_l, J_dl) + J_dk . (P . (Jd_l + [w x v_l; 0]) + Q(w, d'; J_l, J_dl))
+    Where a link has modes, I is that of the deformed link, and ``link_modes`` adds their part.
     """
+    modes = {link.body: link for link in link_modes(model, q)}
     model = deformed(model, q)
     fluid = added_masses(model)
     velocity = body_velocities(model, q, v) if fluid else {}
     C: list[list[Scalar]] = [[0] * model.n_tree for _ in range(model.n_tree)]
     w, J, Jd = {0: Vector()}, {0: {}}, {0: {}}
     for i, p in model.outward():
-        X, own = model.transform(i, q), model.joint_motion(i, q, v)
-        w[i] = X.inward(w[p]) + own.angular
+        X, joint_v = model.transform(i, q), model.joint_motion(i, q, v)
+        w[i] = X.inward(w[p]) + joint_v.angular
         J[i] = {k: X.motion_inward(column) for k, column in J[p].items()}                             # (1)
-        Jd[i] = {k: X.motion_inward(Jd[p][k]) + own.cross(J[i][k]) * -1 for k in J[p]}                # (2)
-        if model.joint(i).kind.modes:
-            _add_modes(C, Bending(model, i, q), w[p], J[p], Jd[p], {k: v[k] for k in model.freedoms(i)})
+        Jd[i] = {k: X.motion_inward(Jd[p][k]) + joint_v.cross(J[i][k]) * -1 for k in J[p]}            # (2)
+        if i in modes:
+            add_modal_coriolis(C, modes[i], w[p], J[p], Jd[p], v)
         J[i] |= zip(model.freedoms(i), model.subspace(i, q), strict=True)
         Jd[i] |= zip(model.freedoms(i), model.subspace_rates(i, q, v), strict=True)
         inertia = model.inertia(i)
@@ -57,25 +51,8 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> l
     return C
 
 
-def _add_modes(
-    C: list[list[Scalar]], bending: Bending, w: Vector, J: Columns, Jd: Columns, u: dict[int, Scalar]
-) -> None:
-    """(6), of a beam on the body with w, J and Jd; ``u``: rates of its modes, by freedoms."""
-    w, rates, coupling = bending.root.inward(w), list(u.values()), bending.coupling
-    at_root = {k: bending.root.motion_inward(own) for k, own in J.items()}
-    for m in (*J, *u):
-        motion = at_root.get(m, Motion())
-        column = motion.angular, [int(m == k) for k in u]
-        wrench = bending.wrench(w, rates, column)
-        for k, row in at_root.items():
-            C[k][m] = C[k][m] + row.dot(wrench)
-        carried = bending.root.motion_inward(Jd.get(m, Motion())) + Motion(w.cross(motion.linear))
-        for k, P, force in zip(u, coupling, bending.forces(w, rates, column), strict=True):
-            C[k][m] = C[k][m] + carried.dot(P) + force
-
-
 def gyroscopic(inertia: Inertia, w: Vector, motion: Motion) -> Force:
-    """(3) applied to a motion: m w x v - w x (h x u),  h x (w x v) + (Sigma w) x u  for motion (v, u).
+    """Return (3) applied to a motion: m w x v - w x (h x u),  h x (w x v) + (Sigma w) x u  for motion (v, u).
 
     Sigma = tr(J)/2 - J is the second moment of mass, since the integral of -[r x][w x][r x] is [Sigma w x].
     """

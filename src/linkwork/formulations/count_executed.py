@@ -1,4 +1,4 @@
-"""Operations a method executes as it is written, before any simplification, counted while it runs."""
+"""Operations that a method executes before any simplification, counted while it runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from .method import Method
 from .problem import Problem
 
 
-def executed(method: Method, model: Model) -> Tally:
-    """Run ``method`` once on counting numbers for ``model``, with all that closes its loops if it has some, and with
-    all that belongs to the joints if that is the method's business, or if it has only a part of its quantity.
+def executed_operations(method: Method, model: Model) -> Tally:
+    """Run ``method`` once on counting numbers for ``model`` and return the operations.
 
-    Convention: what depends on constants alone is off line and free, so are structural 0 and +-1 and sign changes.
+    Closing loops is included for a robot with loops. Friction, springs and the like are included for methods that
+    treat them, and for methods of a part of their quantity. Convention: what depends on constants alone is off line and
+    free, and so are structural 0 and +-1 and sign changes.
     """
     tally, problem = Tally(), Problem(model, method.quantity, method, parameters="standard")
 

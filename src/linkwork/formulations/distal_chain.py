@@ -1,25 +1,23 @@
 """A serial robot in distal frames, as Hollerbach and Silver use them: frame i at the far end of link i.
 
-A Model has its frames on the joints' own axes. Here frame i is carried over to the axis of joint i + 1, so joint i
+A Model has its frames on the axes of the joints. Here frame i is moved to the axis of joint i + 1, so joint i
 turns about (slides along) z of frame i - 1, as in standard Denavit-Hartenberg tables. Links and frames are 1..n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalars
 from ..spatial import Inertia, Screw, Transform, Vector
 
 
 class DistalChain:
-    """``gravity`` is in frame 0, ``inertia[i]`` about the origin of frame i and in its axes."""
+    """Chain in distal frames: ``gravity`` is in frame 0, ``inertia[i]`` about the origin of frame i and in its axes."""
 
     def __init__(self, model: Model):
         self.model = model
         self.n = model.n_bodies
-        # what leads from the axis of joint i to that of joint i + 1; nothing after the last
+        # transforms from the axis of joint i to that of joint i + 1; the identity after the last joint
         self._link = [_constant(model, i) for i in range(1, self.n + 1)] + [Transform()]
         self.gravity: Vector = self._link[0].inward(model.gravity)
         self.inertia: dict[int, Inertia] = {
@@ -27,18 +25,20 @@ class DistalChain:
         }
 
     def prismatic(self, i: int) -> bool:
+        """Return whether joint i is prismatic."""
         return self.model.joint(i).prismatic
 
-    def A(self, i: int, q: Sequence[Scalar]) -> Transform:
-        """Places frame i in frame i - 1: the joint's z screw, then the link. Its origin is p_i*, in frame i - 1."""
+    def A(self, i: int, q: Scalars) -> Transform:
+        """Return the transform from frame i to frame i - 1: the joint's z screw, then the link. Its origin is p_i*."""
         joint_screw = self.model.transform(i, q).screws[-1]
         return Transform(joint_screw, *self._link[i].screws)
 
 
 def _constant(model: Model, i: int) -> Transform:
+    """Return the constant part of the transform of joint i."""
     return Transform(*(fixed.screw for fixed in model.joint(i).placement))
 
 
 def inverse(transform: Transform) -> Transform:
-    """Of a chain of constant screws."""
+    """Return the inverse of a chain of constant screws."""
     return Transform(*(Screw(s.axis, s.c, -s.s, -s.t) for s in reversed(transform.screws)))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
 from ..model.places import places_of
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..spatial import Force, Vector
 from .drives import motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
-from .total_inertia import added_masses, deformed, distributed
+from .link_modes import deformed, link_modes
+from .total_inertia import added_masses
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """T = 1/2 sum of V . I V over bodies, deformed as they are, and the fluid they carry + 1/2 Ia v^2 of the rotors of
-    joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
+def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
+    """Return the kinetic energy T = 1/2 sum of V . I V over the deformed bodies and the fluid they carry
+    + 1/2 Ia v^2 of the rotors of joints and motors + V . sum P_j d_j' + 1/2 sum m_jk d_j' d_k' of modes."""
     velocity, twice = body_velocities(model, q, v), 0
-    for link in distributed(model, q):
+    for link in link_modes(model, q):
         for term in link.energies(velocity[link.parent], v):
             twice = twice + term
     model = deformed(model, q)
@@ -33,12 +32,12 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Sc
     return 0.5 * twice
 
 
-def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
-    """V = -g . (sum of m p) over the moving bodies, deformed as they are + 1/2 K (q - rest)^2 of springs, and of modes
-    + that of force laws which have one."""
+def potential_energy(model: Model, q: Scalars) -> Scalar:
+    """Return the potential energy V = -g . (sum of m p) over the moving bodies as they are deformed
+    + 1/2 K (q - rest)^2 of springs and modes + the energy of force laws that have one."""
     poses, total = body_poses(model, q), 0
-    for link in distributed(model, q):
-        if not link.parent:  # on the ground: what its deformation lifts
+    for link in link_modes(model, q):
+        if not link.parent:  # a link fixed to the ground is no moving body, but its deformation moves mass
             total = total - model.gravity.dot(link.inertia.h)
     model = deformed(model, q)
     for i, _ in model.outward():
@@ -59,11 +58,11 @@ def potential_energy(model: Model, q: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Linear momentum and angular momentum about the centre of mass, in world axes (the moving bodies only)."""
+def momentum(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
+    """Return linear momentum, and angular momentum about the centre of mass, in world axes (moving bodies only)."""
     poses, velocity, total = body_poses(model, q), body_velocities(model, q, v), Force()
     centre = center_of_mass(model, q)
-    for link in distributed(model, q):
+    for link in link_modes(model, q):
         if link.parent:
             total = total + poses[link.parent].force_outward(link.root.force_outward(link.momentum(v)))
     model = deformed(model, q)
@@ -72,8 +71,8 @@ def momentum(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Sca
     return [*total.linear, *(total.angular - centre.cross(total.linear))]
 
 
-def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector:
-    """Of all moving bodies, deformed as they are, in the world."""
+def center_of_mass(model: Model, q: Scalars) -> Vector:
+    """Return the centre of mass of all moving bodies as they are deformed, in the world."""
     model = deformed(model, q)
     poses, mass, moment = body_poses(model, q), 0, Vector()
     for i, _ in model.outward():

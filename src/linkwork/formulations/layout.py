@@ -1,4 +1,4 @@
-"""The kinds of vectors that quantities take and give: which joints stand where in each, and what else shapes are of."""
+"""Layouts of the vectors that quantities take and return: which joint has which entries, and all sizes of shapes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..model import Layout, Model, Segment
 from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
 from .regressor import standard_parameters
 
-_made: WeakKeyDictionary[Model, dict[str, Layout]] = WeakKeyDictionary()  # a model does not change
+_cache: WeakKeyDictionary[Model, dict[str, Layout]] = WeakKeyDictionary()  # a model does not change
 
 
 def layouts(model: Model) -> Mapping[str, Layout]:
-    """Of each kind of joint vector."""
-    if model not in _made:
-        _made[model] = _layouts(model)
-    return _made[model]
+    """Return the layout of each kind of joint vector."""
+    if model not in _cache:
+        _cache[model] = _layouts(model)
+    return _cache[model]
 
 
 def _layouts(model: Model) -> dict[str, Layout]:
@@ -34,22 +34,22 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "joints": (everything, VELOCITY),
         "dq": (mobility.located, VELOCITY),
     }
-    found = {kind: coordinates.of_freedoms(*what) for kind, what in freedoms.items()}
+    by_kind = {kind: coordinates.of_freedoms(*entries) for kind, entries in freedoms.items()}
     contacts = Layout(tuple(Segment(contact.name, ("",), ("",)) for contact in model.switched))
-    own = {"q": coordinates.positions, "commands": model.commands, "contacts": contacts, "restitution": contacts}
-    return found | own
+    others = {"q": coordinates.positions, "commands": model.commands, "contacts": contacts, "restitution": contacts}
+    return by_kind | others
 
 
 def sizes(model: Model) -> dict[str, int]:
-    """The robot's numbers: of the entries of each kind of vector, and of what else shapes are made of."""
+    """Return the sizes in shapes, by name: of each kind of vector, and others."""
     others = {"residual": len(row_names(model)), "bodies": model.n_bodies}
     others["parameters"] = len(standard_parameters(model))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others
 
 
 def joint_vectors(model: Model, quantity: Quantity) -> dict[str, Layout]:
-    """Layouts of those inputs and outputs of a quantity that are joint vectors, by name."""
-    known = layouts(model)
-    held = {name: known[name] for name in quantity.inputs}
+    """Return the layouts of those inputs and outputs of a quantity that are joint vectors, by name."""
+    by_kind = layouts(model)
+    inputs = {name: by_kind[name] for name in quantity.inputs}
     outputs = {each.name: each.shape for each in quantity.outputs if len(each.shape) == 1}
-    return held | {name: known[str(kind)] for name, (kind,) in outputs.items() if kind in known}
+    return inputs | {name: by_kind[str(kind)] for name, (kind,) in outputs.items() if kind in by_kind}

@@ -1,4 +1,4 @@
-"""Method: one published way to compute a quantity, as the catalog knows it."""
+"""Method: one published way to compute a quantity, with what it supports."""
 
 from __future__ import annotations
 
@@ -10,28 +10,55 @@ from ..forces import AddedMass
 from ..model import Model
 from ..spatial import Force
 
-ONE_AXIS = ("revolute", "continuous", "prismatic")  # Khalil's sigma tells them apart
+ONE_AXIS = ("revolute", "continuous", "prismatic")  # Khalil's sigma distinguishes them
 Wrenches = Mapping[int, Force] | None  # applied to the bodies, in their frames
 
 
 @dataclass(frozen=True)
 class Method:
-    """``reference`` is a key of references.bib. The function's arguments depend on the quantity (tree vectors):
+    """Published way to compute a quantity.
+
+    The arguments of its function depend on the quantity (tree vectors):
 
     - inverse_dynamics: (model, q, v, a, wrenches) -> joint forces, rotor inertia included
     - inertia_matrix: (model, q) -> complete matrix, rotor inertia on the diagonal
     - bias: (model, q, v, wrenches) -> joint forces at zero acceleration
-    - forward_dynamics: (model, q, v, tau, wrenches) -> accelerations; tau and the result are of the leading joints
-    - hybrid_dynamics: (model, q, v, a, tau, known, wrenches) -> forces and accelerations, all of them; known[k] tells
-      whether a[k] is given, or tau[k]
+    - forward_dynamics: (model, q, v, tau, wrenches) -> accelerations; tau and the result are of the non-mimic joints
+    - hybrid_dynamics: (model, q, v, a, tau, known, wrenches) -> forces and accelerations, all of them; known[k] is True
+      where a[k] is given, False where tau[k] is
 
-    ``wrenches`` maps bodies to the Force applied to them, in the body's frame. Friction and springs are not the
-    method's business. A method for robots with loops (``loops``) takes, too, the keyword ``a`` if it is one of bias
-    (accelerations at which it is taken), and ``tree`` (ClosedLoops) if it is one of forward dynamics.
+    ``wrenches`` maps bodies to the Force applied to them, in the body's frame. Friction and springs are added by the
+    quantity. A method for robots with loops (``loops``) also takes the keyword ``a`` if it is one of bias, the
+    accelerations at which it is evaluated, and ``tree`` (ClosedLoops) if it is one of forward dynamics.
 
-    A ``closed`` method works on the user's own vectors (see ``Mobility``), with friction and springs, and on tree
+    A ``closed`` method works on the user's vectors (see ``Mobility``), with friction and springs, and on tree
     positions q: (model, q, v, a, wrenches) -> tau, (model, q, v, tau, wrenches) -> a, or
     (model, q, v, a_known, tau_known, wrenches) -> (tau, a).
+
+    Attributes:
+        name: name of the method, as ``method=`` takes it.
+        quantity: name of the quantity.
+        function: the formulation, over any scalar.
+        reference: key of the BibTeX entry in references.bib.
+        summary: one line on the method, with its order of operations.
+        serial: it is for serial chains on a fixed base only; default False.
+        fixed_base: it is for trees on a fixed base only; default False.
+        mimic: it supports mimic joints; default True.
+        wrenches: it takes wrenches; default True.
+        grouped: it works with grouped inertia parameters, that is with bodies without mass; default True.
+        candidate: "auto" tries it; default False.
+        linear: its work grows with the number of joints, where that of others grows faster; default False.
+        loops: it supports loops, which the quantity closes; default True.
+        closed: it works on the user's vectors; default False.
+        rigid: it is for rigid links only, and nothing can be added to it (see ``total_inertia``); default False.
+        coupled: it works where transmissions couple the rotors of several joints; default True.
+        kinds: kinds of joints that it supports, besides a floating base; default: all.
+        fits: function that returns why the method does not suit a model, or an empty text; default: none.
+
+    Example:
+        >>> method = linkwork.methods("inverse_dynamics")[0]
+        >>> method.name, method.reference
+        ('rnea', 'luh1980')
     """
 
     name: str
@@ -39,22 +66,31 @@ class Method:
     function: Callable[..., Any]
     reference: str
     summary: str
-    serial: bool = False  # only for serial chains on a fixed base
-    fixed_base: bool = False  # trees too, but only on a fixed base
-    mimic: bool = True  # does it work with mimic joints?
-    wrenches: bool = True  # does it take wrenches?
-    grouped: bool = True  # does it work with grouped inertia parameters (bodies without mass)?
-    candidate: bool = False  # does "auto" try it?
-    linear: bool = False  # does its work grow with the number of joints, where that of others grows faster?
-    loops: bool = True  # does it work with loops, composed by the quantity?
-    closed: bool = False  # does it work on the user's own vectors?
-    rigid: bool = False  # does it know rigid links alone, and nothing can be added to it? (see ``whole``)
-    coupled: bool = True  # does it work where transmissions couple the rotors of several joints?
-    kinds: tuple[str, ...] | None = None  # of joints that it takes beside a floating base; all if nothing is said
-    fits: Callable[[Model], str] | None = None  # what else keeps it from a model; empty if nothing does
+    serial: bool = False
+    fixed_base: bool = False
+    mimic: bool = True
+    wrenches: bool = True
+    grouped: bool = True
+    candidate: bool = False
+    linear: bool = False
+    loops: bool = True
+    closed: bool = False
+    rigid: bool = False
+    coupled: bool = True
+    kinds: tuple[str, ...] | None = None
+    fits: Callable[[Model], str] | None = None
 
     def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
-        """Why it does not work for ``model``, with wrenches, or with inertia parameters as inputs; empty if it does."""
+        """Return why the method does not work for a model.
+
+        Args:
+            model: the robot.
+            wrenches: it is to take wrenches; default False.
+            as_input: inertia parameters are to be inputs; default False.
+
+        Returns:
+            The reason; empty if the method works.
+        """
         if (self.serial or self.fixed_base) and model.moving_base:
             return "it is for a fixed base, and the base floats"
         if reason := self._unfit(model):
@@ -78,7 +114,7 @@ class Method:
         return ""
 
     def _unfit(self, model: Model) -> str:
-        """A joint of a kind that it is not for."""
+        """Return the reason if a joint has a kind that the method does not support."""
         for joint in model.joints_on_base:
             if self.kinds is not None and joint.kind.name not in self.kinds:
                 kinds = " and ".join(kind for kind in self.kinds if kind != "continuous")
@@ -87,7 +123,7 @@ class Method:
 
 
 def beyond_rigid(model: Model) -> str:
-    """What has inertia beside rigid links and rotors; empty if nothing has."""
+    """Return what has inertia besides rigid links and rotors, as a clause; empty if nothing has."""
     for body in model.bodies:
         if body.joint.kind.modes:
             return f"{model.root if body.parent == 0 else model.body(body.parent).name!r} {body.joint.kind.deforms}"

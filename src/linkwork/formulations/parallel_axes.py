@@ -1,4 +1,4 @@
-"""Newton-Euler for the fewest operations: Khalil & Kleinfinger's, with what links share on an axis computed once."""
+"""Newton-Euler with the fewest operations: Khalil & Kleinfinger's, with what links share on an axis computed once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..model import Joint, Model
 from ..model.rotations import cos_sin
-from ..scalar import Scalar, cos, is_zero, sin
+from ..scalar import Scalar, Scalars, cos, is_zero, sin
 from ..spatial import AXES, Force, Inertia, Matrix, Motion, Screw, Symmetric, Transform, Vector, Z, pseudo_inertia
 from ..spatial.vectors import turn_symmetric
 from .method import Wrenches
@@ -16,14 +16,8 @@ Turn = Callable[[Vector], Vector]
 XY = ([False, True, True], [True, False, True])  # where a vector along x or y is zero
 
 
-def shared_axes(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+def shared_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     The recursion of ``khalil_kleinfinger``, in its letters, and four steps of our own:
 
@@ -42,12 +36,12 @@ def shared_axes(
     A. ``Moving.column``: U_i and U_j agree on the axis they share, so a column of U_i gives one of U_j and w' (3), (4).
     B. ``Moving.origin``: the shift along the axis takes that column too (7).
     C. ``second_moments``: moments by E = tr(J) / 2 - J, E_zz grouped away in place of J_yy (9).
-    D. ``Level``: behind a shoulder, links on parallel axes are seen in axes that do not turn with them.
+    D. ``Level``: behind a shoulder, links on parallel axes are described in axes that do not turn with them.
 
-    Each is exact, and each rests on what joints and frames are (a turn keeps its axis, rotations are orthogonal), which
-    the program no longer says: no pass can find them there. Joints of other kinds than revolute and prismatic go by
-    their own velocity and acceleration, drift included, in (1), (5), (7) and (11); where they turn about z alone, A and
-    C serve for them too, and B where they are one screw.
+    Each step is exact. Each follows from geometry (a turn keeps its axis, rotations are orthogonal) that a program no
+    longer contains, so no pass over programs can find it. Joints of other kinds than revolute and prismatic have their
+    velocity and acceleration, drift included, in (1), (5), (7) and (11). Where they turn about z alone, A and C apply,
+    too, and B where they are one screw.
     """
     applied, parameters = wrenches or {}, second_moments(model)
     S = {j: model.subspace(j, q) for j, _ in model.outward()}
@@ -55,15 +49,15 @@ def shared_axes(
     at, level, X, f = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}, {}, {}, {}
     for j, i in model.outward():
         joint, accelerated = model.joint(j), model.joint_motion(j, q, a) + model.joint_drift(j, q, v)
-        own = Own(S[j], model.joint_motion(j, q, v), accelerated)
+        motion = JointMotion(S[j], model.joint_motion(j, q, v), accelerated)
         M, MS, E = parameters[j]
         if i in level and j in parallel:
-            level[j] = level[i].next(joint, q[model.positions(j).start], own)
+            level[j] = level[i].next(joint, q[model.positions(j).start], motion)
         elif only_turns(S[j]) and across(joint, at[i].w):
-            level[j] = Level.first(joint, q[model.positions(j).start], at[i], own)
+            level[j] = Level.first(joint, q[model.positions(j).start], at[i], motion)
         else:
             X[j] = model.transform(j, q)
-            at[j] = at[i].moved(placed(joint), X[j], own, E)
+            at[j] = at[i].moved(placed(joint), X[j], motion, E)
             f[j] = wrench(at[j], M, MS, E) - applied.get(j, Force())
             continue
         turn, f[j] = level[j].turn, -applied.get(j, Force())
@@ -88,8 +82,8 @@ def shared_axes(
     return Gamma
 
 
-class Own(NamedTuple):
-    """A joint's unit motions, and its own velocity and acceleration."""
+class JointMotion(NamedTuple):
+    """Unit motions of a joint, and the velocity and acceleration that the joint itself adds."""
 
     S: Sequence[Motion]
     v: Motion
@@ -97,7 +91,7 @@ class Own(NamedTuple):
 
 
 def wrench(at: Moving, M: Scalar, MS: Vector, E: Symmetric) -> Force:
-    """Of a link that moves so."""
+    """Return the wrench that moves a link so."""
     F = M * at.Vd + at.U @ MS                                                                                 # (8)
     N = vect(at.U, E, at.ww, at.wd) + MS.cross(at.Vd)                                                         # (9)
     return Force(F, N)
@@ -107,45 +101,45 @@ def wrench(at: Moving, M: Scalar, MS: Vector, E: Symmetric) -> Force:
 
 
 class Moving:
-    """w, w w^T, w', V' and U of a link, in the axes and at the origin of some frame."""
+    """Motion of a link in the axes and at the origin of some frame: w, w w^T, w', V' and U."""
 
     __slots__ = ("U", "Vd", "w", "wd", "ww")
 
     def __init__(self, w: Vector, ww: Symmetric, wd: Vector, Vd: Vector, U: Matrix):
         self.w, self.ww, self.wd, self.Vd, self.U = w, ww, wd, Vd, U
 
-    def moved(self, fixed: Transform, X: Transform, own: Own, E: Symmetric) -> Moving:
-        """Of link j, at the inner end of X, if this is link i at the outer end; ``fixed`` is the constant part of X."""
+    def moved(self, fixed: Transform, X: Transform, motion: JointMotion, E: Symmetric) -> Moving:
+        """Return the motion of link j, at the inner end of X, from that of link i; ``fixed``: constant part of X."""
         jR_i, iz_j = X.inward, fixed.outward(Z)
         jw_i = jR_i(self.w)
-        w = jw_i + own.v.angular                                                                              # (1)
-        wd = jR_i(self.wd) + own.a.angular                                                                    # (2)
+        w = jw_i + motion.v.angular                                                                           # (1)
+        wd = jR_i(self.wd) + motion.a.angular                                                                 # (2)
         ww = dyad(w)
-        if turns_about_z(own.S) and entries(iz_j) == 1:
+        if turns_about_z(motion.S) and entries(iz_j) == 1:
             u, wd = self.column(iz_j, jR_i, ww, wd.z)
         else:
-            wd = wd + jw_i.cross(own.v.angular)                                                               # (5)
+            wd = wd + jw_i.cross(motion.v.angular)                                                            # (5)
             u = Vector(ww.xz + wd.y, ww.yz - wd.x, -(ww.xx + ww.yy))
-        if only_slides(own.S) and all(is_zero(screw.c * screw.s) for screw in X.screws):
-            U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix, its entries exchanged
+        if only_slides(motion.S) and all(is_zero(screw.c * screw.s) for screw in X.screws):
+            U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix with entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)
-        both = entries(own.v.linear) and not only_slides(own.S)  # does it turn and slide?
-        relative = (jw_i + w).cross(own.v.linear) if both else jw_i.cross(2 * own.v.linear)
-        return Moving(w, ww, wd, self.origin(fixed, X, u) + (relative + own.a.linear), U)                     # (7)
+        both = entries(motion.v.linear) and not only_slides(motion.S)  # does it turn and slide?
+        relative = (jw_i + w).cross(motion.v.linear) if both else jw_i.cross(2 * motion.v.linear)
+        return Moving(w, ww, wd, self.origin(fixed, X, u) + (relative + motion.a.linear), U)                  # (7)
 
     def column(self, z: Vector, jR_i: Turn, ww: Symmetric, along: Scalar) -> tuple[Vector, Vector]:
-        """Step A: the last column of U_j and w'_j, where joint j turns about ``z`` and that is an axis of frame i.
+        """Step A: return the last column of U_j, and w'_j, where joint j turns about ``z``, an axis of frame i.
 
         Directions along the joint's axis belong to both links, so U_i z = U_j z: with w_j = w_i + s z the terms of s
-        cancel. That column of U_i, turned, takes the place of w x qd z (5) and of one square.
+        cancel. That column of U_i, turned, replaces w x qd z (5) and one square.
         """
         u = jR_i(self.U @ z)                                                                                  # (3)
         return u, Vector(ww.yz - u.y, u.x - ww.xz, along)                                                     # (4)
 
     def origin(self, fixed: Transform, X: Transform, u: Vector) -> Vector:
-        """Step B: V' of the point of link i where O_j is. If the joint is one screw about z_j, its shift r gives r u by
-        step A, and the rest of P_j is constant. Where that is no shorter, or U_i has few entries, all of P_j is taken.
+        """Step B: return V' of the point of link i where O_j is. If the joint is one screw about z_j, its shift r gives
+        r u by step A, and the rest of P_j is constant. Where that is no shorter, or U_i has few entries, P_j is used.
         """
         constant, whole = fixed.origin, X.origin
         one_screw = len(X.screws) == len(fixed.screws) + 1 and isinstance(X.screws[-1], Screw)
@@ -155,7 +149,7 @@ class Moving:
         return X.inward(self.Vd + self.U @ constant) + X.screws[-1].t * u
 
     def turned(self, screw: Screw, E: Symmetric) -> Moving:
-        """The same at the inner end of a screw about z, which keeps the last column (step A)."""
+        """Return the motion at the inner end of a screw about z, which keeps the last column (step A)."""
         w, u = screw.inward(self.w), screw.inward(self.U @ Z)
         ww = dyad(w)
         wd = Vector(ww.yz - u.y, u.x - ww.xz, self.wd.z)                                                      # (4)
@@ -163,11 +157,12 @@ class Moving:
 
 
 def dyad(w: Vector) -> Symmetric:
+    """Return w w^T."""
     return Symmetric(w.x * w.x, w.x * w.y, w.x * w.z, w.y * w.y, w.y * w.z, w.z * w.z)
 
 
 def body_matrix(ww: Symmetric, wd: Vector, u: Vector, E: Symmetric) -> Matrix:
-    """U from its last column. Where E_xz asks for U_xx - U_zz = xx - zz, that gives U_xx too and saves a square."""
+    """Return U from its last column. Where E_xz needs U_xx - U_zz = xx - zz, this gives U_xx and saves a square."""
     Uxx = -(ww.yy + ww.zz) if is_zero(E.xz) else u.z + (ww.xx - ww.zz)
     return Matrix(
         Vector(Uxx, ww.xy - wd.z, u.x),
@@ -177,24 +172,27 @@ def body_matrix(ww: Symmetric, wd: Vector, u: Vector, E: Symmetric) -> Matrix:
 
 
 def placed(joint: Joint) -> Transform:
+    """Return the constant part of a joint's transform."""
     return Transform(*(fixed.screw for fixed in joint.placement))
 
 
 def entries(v: Vector) -> int:
+    """Return how many components are not structural zeros."""
     return sum(not is_zero(x) for x in v)
 
 
 def turns_about_z(S: Sequence[Motion]) -> bool:
-    """And about nothing else."""
+    """Return whether a joint turns about z and no other axis."""
     return all(is_zero(e.angular.x) and is_zero(e.angular.y) for e in S) and not only_slides(S)
 
 
 def only_turns(S: Sequence[Motion]) -> bool:
-    """Is it a revolute joint?"""
+    """Return whether a joint is revolute."""
     return len(S) == 1 and all(map(is_zero, S[0].linear))
 
 
 def only_slides(S: Sequence[Motion]) -> bool:
+    """Return whether a joint does not turn."""
     return all(is_zero(x) for e in S for x in e.angular)
 
 
@@ -202,10 +200,10 @@ def only_slides(S: Sequence[Motion]) -> bool:
 
 
 def second_moments(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetric]]:
-    """Step C: M, MS and E of every link, after what its joint cannot tell from the link before has been moved there.
+    """Step C: return M, MS and E of every link, with what its joint does not move counted to the link before.
 
-    Each kind of joint says what that is. Of a body that turns about z alone it is any part (e, e, 0) of J; the papers
-    choose e = J_yy, but E_zz = 0 leaves a product less in (9). Where the mass is spread alike in x and y, E_zz = -E_yy
+    The kind of a joint defines what that is. For a body that turns about z alone it is any part (e, e, 0) of J; the
+    papers choose e = J_yy, but E_zz = 0 saves a product in (9). Where the mass is spread alike in x and y, E_zz = -E_yy
     is better: then J_xx = J_yy = 0, and no moment depends on w'_x and w'_y.
     """
     inertia = {j: model.inertia(j) for j, _ in model.outward()} | {0: Inertia()}
@@ -225,7 +223,7 @@ def second_moments(model: Model) -> dict[int, tuple[Scalar, Vector, Symmetric]]:
 
 
 def vect(U: Matrix, E: Symmetric, ww: Symmetric, wd: Vector) -> Vector:
-    """J w' + w x (J w) = (A_zy - A_yz, A_xz - A_zx, A_yx - A_xy) with A = U E."""
+    """Return J w' + w x (J w) = (A_zy - A_yz, A_xz - A_zx, A_yx - A_xy) with A = U E."""
     (Uxx, Uxy, Uxz), (Uyx, Uyy, Uyz), (Uzx, Uzy, Uzz) = U.rows
     return Vector(
         twist(E.yy, Uzy, E.zz, Uyz, ww.yz, wd.x) + Uzx * E.xy - Uyx * E.xz + (Uzz - Uyy) * E.yz,
@@ -235,7 +233,7 @@ def vect(U: Matrix, E: Symmetric, ww: Symmetric, wd: Vector) -> Vector:
 
 
 def twist(A: Scalar, plus: Scalar, B: Scalar, minus: Scalar, ww: Scalar, wd: Scalar) -> Scalar:
-    """A plus - B minus, where plus = ww + wd and minus = ww - wd."""
+    """Return A plus - B minus, where plus = ww + wd and minus = ww - wd."""
     return A * plus - B * minus if is_zero(A) or is_zero(B) else (A - B) * ww + (A + B) * wd
 
 
@@ -243,12 +241,12 @@ def twist(A: Scalar, plus: Scalar, B: Scalar, minus: Scalar, ww: Scalar, wd: Sca
 
 
 class Level:
-    """Step D: a link in axes that do not turn with its joint, nor with those before it on parallel axes.
+    """Step D: a link in axes that do not turn with its joint, nor with preceding joints on parallel axes.
 
     Where link i turns about one coordinate axis only and z_j is another (the shoulder of most arms), w has two
-    components in these axes. What turns, by the sum of the joint angles, is the constant E_j and MS_j, or once and for
-    all what the next link needs. ``at`` is the link's motion there, ``f`` the wrench on it, ``turn`` the screw to the
-    link's own frame. The lengths r wait for that screw.
+    components in these axes. The constants E_j and MS_j are turned by the sum of the joint angles, and once what the
+    next link needs. ``at`` is the link's motion there, ``f`` the wrench on it, ``turn`` the screw to the frame of the
+    link, which includes the lengths r.
     """
 
     __slots__ = ("angle", "arm", "at", "f", "hinge", "turn")
@@ -258,43 +256,45 @@ class Level:
         self.turn = Screw("z", cos(angle), sin(angle), length)
 
     @staticmethod
-    def first(joint: Joint, value: Scalar, before: Moving, own: Own) -> Level:
+    def first(joint: Joint, value: Scalar, before: Moving, motion: JointMotion) -> Level:
+        """Return the level of a joint behind a shoulder."""
         quarters, rest = split(joint.angle)
         hinge = Transform(*placed(joint).screws, quarters)
-        at = before.moved(placed(joint), hinge, own, Symmetric())
+        at = before.moved(placed(joint), hinge, motion, Symmetric())
         return Level(hinge, Vector(), value + rest, joint.length, at)
 
-    def next(self, joint: Joint, value: Scalar, own: Own) -> Level:
-        """For the joint after this one, on a parallel axis."""
+    def next(self, joint: Joint, value: Scalar, motion: JointMotion) -> Level:
+        """Return the level of the next joint, on a parallel axis."""
         quarters, rest = split(joint.angle)
         before, hinge, arm = self.at, Transform(quarters), self.turn.outward(placed(joint).origin)
         carried = Moving(before.w, before.ww, before.wd, before.Vd + before.U @ arm, before.U)
-        at = carried.moved(Transform(), hinge, own, Symmetric())
+        at = carried.moved(Transform(), hinge, motion, Symmetric())
         return Level(hinge, arm, self.angle + (value + rest), self.turn.t + joint.length, at)
 
     def wrench(self, M: Scalar, MS: Vector, E: Symmetric) -> Force:
-        """Of the link: its constants are turned, and not its motion."""
+        """Return the wrench of the link, by turning its constants and not its motion."""
         turn = self.turn
         about_hinge = Symmetric(E.xx, E.xy, E.xz + turn.t * MS.x, E.yy, E.yz + turn.t * MS.y, E.zz)
         return wrench(self.at, M, turn.outward(MS), turn_symmetric("z", turn.c, turn.s, about_hinge))
 
     def force_outward(self, f: Force) -> Force:
+        """Return a force on this link, about the origin of the link before."""
         f = self.hinge.force_outward(f)
         return Force(f.linear, f.angular + self.arm.cross(f.linear))
 
 
 def tilted(joint: Joint) -> bool:
-    """Is its axis another direction than the one before?"""
+    """Return whether the axis of a joint has another direction than the axis before."""
     return any(fixed.angle != 0 for fixed in joint.placement)
 
 
 def split(angle: float) -> tuple[Screw, float]:
-    """Whole quarter turns, which cost nothing, or else the angle."""
+    """Return an angle as whole quarter turns, which cost nothing, or else as it is."""
     c, s = cos_sin(angle)
     return (Screw("z", c, s), 0) if is_zero(c * s) else (Screw("z"), angle)
 
 
 def across(joint: Joint, w: Vector) -> bool:
-    """Is ``w``, of the link before, along one of its axes and then along x or y of the joint?"""
+    """Return whether ``w`` of the link before is along one of its axes and along x or y of the joint."""
     directions = [axis for axis, x in zip(AXES, w, strict=True) if not is_zero(x)]
     return len(directions) == 1 and [is_zero(x) for x in placed(joint).inward(directions[0])] in XY

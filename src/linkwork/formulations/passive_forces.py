@@ -1,4 +1,4 @@
-"""Forces that no motor gives: friction, springs and stops of the drives, and the surroundings'."""
+"""Forces that no motor gives: friction, springs and stops of the drives, and force laws of the surroundings."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from typing import Any
 from ..errors import ModelError
 from ..model import Frame, Model, changed_drives
 from ..model.places import places_of
-from ..scalar import Scalar, is_zero, positive_part
+from ..scalar import Scalar, Scalars, is_zero, positive_part
 from ..spatial import Force, Vector
 from .drives import add_force, motor_rate, motor_stretch, motors, stretches
 from .kinematics import body_poses, body_velocities
 
-WrenchRows = Sequence[Sequence[Scalar]]  # one row of six for each loaded frame
+WrenchRows = Sequence[Scalars]  # one row of six for each loaded frame
 
 
-def passive_forces(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], springs: bool = True
-) -> list[Scalar]:
-    """Force that friction, springs and stops of joints and motors take, and elastic modes, on tree vectors."""
+def passive_forces(model: Model, q: Scalars, v: Scalars, springs: bool = True) -> list[Scalar]:
+    """Return the tree forces against friction, springs and stops of joints and motors, and elastic modes."""
     width = model.friction_width
     forces: list[Scalar] = [0] * model.n_tree
     for i, _ in model.outward():
         joint, stretched = model.joint(i), stretches(model, i, q)
-        own = joint.kind.own_forces([q[k] for k in model.positions(i)], [v[k] for k in model.freedoms(i)])
-        for k, stretch, elastic, damping in zip(model.freedoms(i), stretched, *own, strict=True):
+        of_kind = joint.kind.own_forces([q[k] for k in model.positions(i)], [v[k] for k in model.freedoms(i)])
+        for k, stretch, elastic, damping in zip(model.freedoms(i), stretched, *of_kind, strict=True):
             forces[k] = joint.friction_force(v[k], width) + damping
             if springs:
                 forces[k] = forces[k] + joint.stiffness * stretch + elastic
@@ -41,37 +39,35 @@ def passive_forces(
     return forces
 
 
-def with_friction_ahead(model: Model, v: Sequence[Scalar], dt: Scalar) -> Model:
-    """The robot whose acceleration a leads to a velocity v + dt a at which its friction was taken, to first order:
-    (M + dt D) a = f, where D is the slope of friction, which must be smooth. That is as if each rotor had dt D more
-    inertia; one rotor for all freedoms of a joint, so there D is the largest of their slopes."""
+def with_implicit_friction(model: Model, v: Scalars, dt: Scalar) -> Model:
+    """Return the robot with friction treated implicitly: its acceleration a obeys (M + dt D) a = f.
+
+    So friction is that at the velocity v + dt a, to first order. D is the derivative of friction, which must be smooth.
+    Each rotor gets dt D more inertia. A joint has one rotor for all its freedoms, so D is the largest of theirs.
+    """
     width = model.friction_width
     rates = {model.joint(i).name: [v[k] for k in model.freedoms(i)] for i, _ in model.outward()}
     rates |= {motor.name: [motor_rate(shares, v)] for motor, shares in motors(model)}
 
-    def ahead(drive: Any) -> Any:
+    def with_damping(drive: Any) -> Any:
         if not drive.acting:
             return drive
         slopes = [drive.friction_damping(rate, width) for rate in rates[drive.name]]
         return replace(drive, rotor_inertia=drive.rotor_inertia + dt * reduce(_larger, slopes))
 
-    return changed_drives(model, ahead)
+    return changed_drives(model, with_damping)
 
 
 def _larger(x: Scalar, y: Scalar) -> Scalar:
+    """Return the larger of two scalars."""
     return x + positive_part(y - x)
 
 
 def body_wrenches(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    loaded: Sequence[Frame],
-    rows: WrenchRows,
-    springs: bool = True,
+    model: Model, q: Scalars, v: Scalars, loaded: Sequence[Frame], rows: WrenchRows, springs: bool = True
 ) -> dict[int, Force]:
-    """Forces on bodies: of the model's force laws, and of wrenches given at frames (force, then moment about the
-    frame's origin, in its axes)."""
+    """Return the forces on bodies: those of the model's force laws, and wrenches at frames (force, then moment about
+    the frame's origin, in its axes)."""
     total: dict[int, Force] = {}
 
     def add(frame: Frame, wrench: Force) -> None:
@@ -89,8 +85,8 @@ def body_wrenches(
             moving = [place.pose.motion_inward(velocities[place.body]) for place in places]
             surroundings = {"gravity": model.gravity} if getattr(law, "takes_gravity", False) else {}
             several = hasattr(law, "to")
-            found = law(at, moving, **surroundings) if several else [law(at[0], moving[0], **surroundings)]
-            for place, force in zip(places, found, strict=True):
+            forces = law(at, moving, **surroundings) if several else [law(at[0], moving[0], **surroundings)]
+            for place, force in zip(places, forces, strict=True):
                 if not isinstance(force, Force):
                     where, got = f"force law at {frame.name!r}", type(force).__name__
                     expected = "linkwork.spatial.Force(...)"

@@ -1,4 +1,4 @@
-"""Problem: a quantity of a robot, by a method, of a frame, with its options: all that is asked, bound in one place."""
+"""Problem: a quantity of a robot with its method, frame and all other options."""
 
 from __future__ import annotations
 
@@ -23,12 +23,19 @@ OFF_LINE = ("parameters", "payload")  # inputs that are constant while the robot
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """``evaluate`` takes vectors of any scalar, in the order of ``inputs``, and gives the ``outputs`` by name.
+    """A quantity of a robot. ``evaluate`` takes vectors of any scalar and returns the outputs by name.
 
-    ``method``: may be told later (``dataclasses.replace``), but before a quantity is evaluated that has methods.
-    ``wrenches``: frames; adds the input of this name, a row of six for each. ``parameters``: "minimal" groups the
-    inertias where quantity and method allow it, "standard" leaves them, "input" adds an input, and groups.
-    ``payload``: a frame; adds an input. ``columns``: of a regressor; none: the standard parameters, of the links.
+    Attributes:
+        model: the robot.
+        quantity: name of the quantity.
+        method: required when a quantity that has methods is evaluated; may be set later (``dataclasses.replace``).
+        frame: name of the frame, for quantities of a frame.
+        axes: "world" (default) or "local", for Jacobians.
+        wrenches: frames with wrenches; adds the input of this name, a row of six for each frame.
+        parameters: "minimal" (default) groups inertias where quantity and method allow it, "standard" does not, "input"
+            adds an input, and groups.
+        payload: frame that carries a payload; adds an input. Default: none.
+        columns: columns of a regressor; default: the standard parameters of the links.
     """
 
     model: Model
@@ -42,46 +49,48 @@ class Problem:
     columns: Columns | None = None
 
     def __post_init__(self) -> None:
-        asked, name, where = self.asked, self.quantity, self.model.name
+        definition, name, where = self.definition, self.quantity, self.model.name
         if self.axes not in AXES:
             raise UnknownNameError("choice of axes", self.axes, AXES)
         if self.columns is None and self.parameters not in PARAMETERS:
             raise UnknownNameError("treatment of parameters", self.parameters, PARAMETERS)
-        if asked.of_frame and self.frame is None:
+        if definition.of_frame and self.frame is None:
             expected = "frame=, " + one_of("", list(self.model.frames))
             raise LinkworkError(f"{name} needs a frame", where=where, expected=expected)
-        if self.frame is not None and not asked.of_frame:
+        if self.frame is not None and not definition.of_frame:
             raise LinkworkError(f"{name} has no frame", where=where, got=f"frame={self.frame!r}")
-        if self.axes != "world" and not asked.has_axes:
+        if self.axes != "world" and not definition.has_axes:
             raise LinkworkError(f"{name} has no choice of axes", where=where, got=f"axes={self.axes!r}")
-        if self.wrenches and not asked.takes_wrenches:
+        if self.wrenches and not definition.takes_wrenches:
             raise LinkworkError(f"{name} takes no wrenches", where=where, got=", ".join(self.wrenches))
         for frame in (self.frame, *self.wrenches, self.payload):
             if frame is not None:
-                self.model.frame(frame)  # or it says which there are
+                self.model.frame(frame)  # raises if there is none of this name
 
     @cached_property
-    def asked(self) -> Quantity:
+    def definition(self) -> Quantity:
+        """The quantity as it is for this robot."""
         return quantity_of(self.model, self.quantity)
 
-    # -- what goes in and out ----------------------------------------------------------------------------------------
+    # -- inputs and outputs ----------------------------------------------------------------------------------------
 
     @property
     def variables(self) -> Iterator[Variable]:
         """The inputs, then the outputs."""
         more = {"wrenches": bool(self.wrenches), "parameters": self.parameters == "input", "payload": self.payload}
-        yield from (VARIABLES[name] for name in (*self.asked.inputs, *(name for name, there in more.items() if there)))
-        yield from self.asked.outputs
+        names = (*self.definition.inputs, *(name for name, present in more.items() if present))
+        yield from (VARIABLES[name] for name in names)
+        yield from self.definition.outputs
 
     @cached_property
     def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes by name; those of OFF_LINE come last."""
-        return self._shapes(list(self.variables)[: -len(self.asked.outputs)])
+        """Shapes of the inputs by name; those of OFF_LINE come last."""
+        return self._shapes(list(self.variables)[: -len(self.definition.outputs)])
 
     @cached_property
     def outputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes by name."""
-        return self._shapes(self.asked.outputs)
+        """Shapes of the outputs by name."""
+        return self._shapes(self.definition.outputs)
 
     def _shapes(self, variables: Sequence[Variable]) -> dict[str, tuple[int, ...]]:
         size = sizes(self.model) | {"wrenches": len(self.wrenches)}
@@ -91,71 +100,70 @@ class Problem:
 
     @property
     def layouts(self) -> dict[str, Layout]:
-        """Of the joint vectors among them, by name."""
-        return joint_vectors(self.model, self.asked)
+        """Layouts of the inputs and outputs that are joint vectors, by name."""
+        return joint_vectors(self.model, self.definition)
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each input and output is, with its unit."""
-        return {each.name: self.asked.meaning(each) for each in self.variables}
+        """Meaning of each input and output, with its unit."""
+        return {each.name: self.definition.meaning(each) for each in self.variables}
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Sentences on what is built in, beside the links."""
-        found = (_SENTENCES[topic](self.model) for topic in self.asked.built_in)
-        return tuple(sentence for sentence in found if sentence)
+        """Sentences on what is built in besides the links."""
+        return tuple(filter(None, (_SENTENCES[topic](self.model) for topic in self.definition.built_in)))
 
     @property
     def needs(self) -> dict[str, bool]:
-        """What a method must bear (see ``Method.refusal``)."""
+        """What a method must support (see ``Method.refusal``)."""
         as_input = self.parameters == "input" or self.payload is not None
         return {"wrenches": bool(self.wrenches), "as_input": as_input}
 
-    # -- its value ---------------------------------------------------------------------------------------------------
+    # -- evaluation ---------------------------------------------------------------------------------------------------
 
     def evaluate(self, *values: Any) -> dict[str, Any]:
-        """The outputs by name: scalars, or nested lists of them."""
-        given = dict(zip(self.inputs, values, strict=True))
-        vectors = [given[name] for name in self.asked.inputs if name != "commands"]
-        model, options = self._model(given), {}
-        if "commands" in given and self.quantity in OF_SLOPES:
-            options["commands"] = given["commands"]
-        elif "commands" in given:
-            model = commanded(model, given["commands"])
+        """Return the outputs by name: scalars, or nested lists of them."""
+        by_name = dict(zip(self.inputs, values, strict=True))
+        vectors = [by_name[name] for name in self.definition.inputs if name != "commands"]
+        model, options = self._model(by_name), {}
+        if "commands" in by_name and self.quantity in OF_SLOPES:
+            options["commands"] = by_name["commands"]
+        elif "commands" in by_name:
+            model = commanded(model, by_name["commands"])
         if self.method is not None:
             options["method"] = self.method
         if self.frame is not None:
             options["frame"] = model.frame(self.frame)
-        if self.asked.has_axes:
+        if self.definition.has_axes:
             options["axes"] = self.axes
         if self.wrenches:
-            options["loads"] = [model.frame(name) for name in self.wrenches], given["wrenches"]
+            options["loads"] = [model.frame(name) for name in self.wrenches], by_name["wrenches"]
         if self.columns is not None:
             options["columns"] = self.columns
-        result = self.asked.function(model, *vectors, **options)
+        result = self.definition.function(model, *vectors, **options)
         return dict(zip(self.outputs, result if len(self.outputs) > 1 else (result,), strict=True))
 
-    def _model(self, given: dict[str, Any]) -> Model:
-        """The robot with the parameters given, as the method wants it."""
-        if not any(name in given for name in OFF_LINE):
+    def _model(self, inputs: dict[str, Any]) -> Model:
+        """Return the robot with the parameters and payload of the inputs, grouped if the method allows it."""
+        if not any(name in inputs for name in OFF_LINE):
             return self.prepared
-        model = self.model.with_parameters(given["parameters"]) if "parameters" in given else self.model
+        model = self.model.with_parameters(inputs["parameters"]) if "parameters" in inputs else self.model
         if self.payload is not None:
-            model = carrying(model, self.payload, given["payload"])
+            model = carrying(model, self.payload, inputs["payload"])
         return grouped(model) if self._groups else model
 
     @cached_property
     def prepared(self) -> Model:
-        """The robot as the method wants it: with inertias grouped, or as they are."""
+        """The robot for the method: with grouped inertias, or as they are."""
         return grouped(self.model) if self._groups else self.model
 
     @property
     def _groups(self) -> bool:
-        allowed = self.asked.of_joints and (self.method is None or self.method.grouped)
+        allowed = self.definition.of_joints and (self.method is None or self.method.grouped)
         return allowed and self.parameters != "standard"
 
 
-# -- what is built in ------------------------------------------------------------------------------------------------
+# -- sentences on what is built in -------------------------------------------------------------------------------------
 
 
 def _gravity(model: Model) -> str:
@@ -175,14 +183,15 @@ def _springs(model: Model) -> str:
     names: dict[str, list[str]] = {}
     for body in model.bodies:
         names.setdefault(body.joint.kind.heading, []).append(body.joint.name)
-    sentences += [f"{title}, with stiffness and damping: {', '.join(own)}." for title, own in names.items() if title]
+    headed = [(title, ', '.join(joints)) for title, joints in names.items() if title]
+    sentences += [f"{title}, with stiffness and damping: {joints}." for title, joints in headed]
     return " ".join(sentences)
 
 
 def _surroundings(model: Model) -> str:
     names = ", ".join(frame.name for frame, _ in model.forces)
-    told = ", ".join(f"{n} ({unit})" for n, unit in zip(model.commands.names, model.commands.units, strict=True))
-    return f"Forces of the surroundings on: {names}." + (f" Commands: {told}." if told else "") if names else ""
+    commands = ", ".join(f"{n} ({unit})" for n, unit in zip(model.commands.names, model.commands.units, strict=True))
+    return f"Forces of the surroundings on: {names}." + (f" Commands: {commands}." if commands else "") if names else ""
 
 
 _SENTENCES = {

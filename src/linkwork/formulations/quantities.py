@@ -1,9 +1,9 @@
-"""What can be asked of a robot. Each quantity is composed here, once, of a method and of what belongs to every joint:
-mimic joints, closed loops, friction, springs, wrenches on named frames.
+"""Functions of the quantities. Each combines a method with what every method has in common: mimic joints, closed loops,
+friction, springs, wrenches on named frames.
 
-A quantity's function takes the model and its input vectors and, by name, what else it depends on (see ``Problem``):
-``method``, ``frame``, ``axes``, ``loads``, ``columns``. It returns its output, or a tuple of them. All that is known of
-each stands in ``quantity_table``.
+A quantity's function takes the model and its input vectors and, by keyword, what else it depends on (see ``Problem``):
+``method``, ``frame``, ``axes``, ``loads``, ``columns``. It returns its output, or a tuple of outputs.
+``quantity_table`` documents each of them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
 from ..model import Frame, Model
-from ..scalar import Scalar, is_zero
+from ..scalar import Scalar, Scalars, is_zero
 from ..scalar.orthogonal import Orthogonal, dot
-from ..scalar.staircase import exists
+from ..scalar.staircase import unique_or_nan
 from ..spatial import Vector
 from . import coriolis, energy, kinematics
 from .crba import crba
@@ -27,9 +27,8 @@ from .multipliers import ByMultipliers
 from .parallel_axes import shared_axes
 from .passive_forces import WrenchRows, body_wrenches, passive_forces
 from .regressor import Columns, regressor, standard_parameters
-from .total_inertia import whole_bias, whole_inertia, whole_inverse
+from .total_inertia import total_bias, total_inertia_matrix, total_inverse_dynamics
 
-Scalars = Sequence[Scalar]
 Loads = tuple[Sequence[Frame], WrenchRows]  # frames, and the wrench on each
 NO_LOADS: Loads = ((), ())
 
@@ -47,11 +46,11 @@ def inverse_dynamics(
 def forces_for_motion(
     inverse: Callable[..., list[Scalar]], tree: ClosedLoops, v: Scalars, a: Scalars, loads: Loads
 ) -> list[Scalar]:
-    """Forces of the independent coordinates, by a method's function of inverse dynamics."""
+    """Return the forces of the independent coordinates, by a method's function of inverse dynamics."""
     model, q, qd = tree.model, tree.q, tree.rates(v)
     applied = body_wrenches(model, q, qd, *loads)
     qdd = tree.accelerations(qd, a)
-    tau = whole_inverse(inverse, model, q, qd, qdd, applied)
+    tau = total_inverse_dynamics(inverse, model, q, qd, qdd, applied)
     return tree.collect([x + y for x, y in zip(tau, passive_forces(model, q, qd), strict=True)])
 
 
@@ -69,7 +68,7 @@ def forward_dynamics(
         net = [x - y for x, y in zip(force, passive, strict=True)]
         if not model.constrained:
             return method.function(model, q, qd, net, applied)
-        one = exists([tree.J_p])
+        one = unique_or_nan([tree.J_p])
         return [one * x for x in method.function(model, q, qd, net, applied, tree=tree)]
 
 
@@ -86,7 +85,7 @@ def constrained_dynamics(
 
 
 def joint_forces(model: Model, q: Scalars, qd: Scalars, tau: Scalars) -> list[Scalar]:
-    """Forces of the leading joints: ``tau`` of the forced ones, less friction and springs."""
+    """Return the forces of the non-mimic joints: ``tau`` of the forced ones, less friction and springs."""
     forces = [-x for x in model.collect(passive_forces(model, q, qd))]
     for k, value in zip(model.mobility.forced, tau, strict=True):
         forces[k] = forces[k] + value
@@ -110,17 +109,17 @@ def hybrid_dynamics(
             return method.function(model, q, v, a, tau, applied)
         mobility = model.mobility  # without loops and mimic joints: freedoms of the tree
         known = [k in mobility.driven for k in range(model.n_tree)]
-        given, force, passive = [0] * model.n_tree, [0] * model.n_tree, passive_forces(model, q, qd)
+        qdd, force, passive = [0] * model.n_tree, [0] * model.n_tree, passive_forces(model, q, qd)
         for k, value in zip(mobility.driven, a, strict=True):
-            given[k] = value
+            qdd[k] = value
         for k, value in zip(mobility.free, tau, strict=True):
             force[k] = value - passive[k]
-        forces, accelerations = method.function(model, q, qd, given, force, known, applied)
+        forces, accelerations = method.function(model, q, qd, qdd, force, known, applied)
     return [forces[k] + passive[k] for k in mobility.motors], [accelerations[k] for k in mobility.free]
 
 
 class Solvable:
-    """Turns a division by an exact zero into words: the inertia matrix, or a part of it, is singular everywhere."""
+    """Context that explains a division by a structural zero: the inertia matrix, or part of it, is always singular."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -138,13 +137,13 @@ class Solvable:
 
 
 def require_motors(model: Model) -> None:
-    """No motor makes a passive joint move as it is told, if it can move otherwise."""
+    """Raise UnsupportedError if a passive joint is free to move, because then no motor can give it any motion."""
     free = dict.fromkeys(model.coordinates.joint_of(k) for k in model.mobility.free)
-    if lazy := [joint.name for joint in free if joint.role == "passive" and not joint.kind.free]:
+    if passive := [joint.name for joint in free if joint.role == "passive" and not joint.kind.free]:
         raise UnsupportedError(
             "inverse dynamics needs a motor for every freedom",
             where=f"robot {model.name!r}",
-            got=f"passive joints that are free to move: {', '.join(lazy)}",
+            got=f"passive joints that are free to move: {', '.join(passive)}",
             fix="hybrid_dynamics gives the motors' forces and these joints' accelerations; or mark them active",
         )
 
@@ -154,24 +153,24 @@ def bias(model: Model, q: Scalars, v: Scalars, *, method: Method, loads: Loads =
     tree = ClosedLoops(model, q)
     qd = tree.rates(v)
     drift = tree.drift(qd) if model.constrained else None
-    b = whole_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
+    b = total_bias(method.function, model, q, qd, body_wrenches(model, q, qd, *loads), drift)
     return tree.collect([x + y for x, y in zip(b, passive_forces(model, q, qd), strict=True)])
 
 
 def gravity(model: Model, q: Scalars) -> list[Scalar]:
     q, still = model.expand(q), [0] * model.n_tree
-    return ClosedLoops(model, q).collect(whole_inverse(shared_axes, model, q, still, still))
+    return ClosedLoops(model, q).collect(total_inverse_dynamics(shared_axes, model, q, still, still))
 
 
 def inertia_matrix(model: Model, q: Scalars, *, method: Method) -> list[list[Scalar]]:
     q = model.expand(q)
-    M = ClosedLoops(model, q).collect_matrix(whole_inertia(method.function, model, q))
+    M = ClosedLoops(model, q).collect_matrix(total_inertia_matrix(method.function, model, q))
     return [[M[max(i, j)][min(i, j)] for j in range(model.nv)] for i in range(model.nv)]  # symmetric to the last bit
 
 
 def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
     if model.constrained:
-        message = "the Coriolis matrix is not made for robots with loops"
+        message = "there is no Coriolis matrix for robots with loops"
         raise UnsupportedError(message, where=f"robot {model.name!r}", fix="its product with v is in `bias`")
     return model.collect_matrix(coriolis.coriolis_matrix(model, model.expand(q), model.expand_rates(v)))
 
@@ -221,12 +220,13 @@ def joint_velocities(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
 
 def joint_accelerations(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
     tree = ClosedLoops(model, model.expand(q))
-    return _of_leading(model, tree.accelerations(tree.rates(v), a))
+    return _of_leaders(model, tree.accelerations(tree.rates(v), a))
 
 
-def _of_leading(model: Model, tree: Scalars) -> list[Scalar]:
-    leads = (i for i, _ in model.outward() if model.joint(i).leader is None)
-    return [tree[k] for i in leads for k in model.freedoms(i)]
+def _of_leaders(model: Model, tree: Scalars) -> list[Scalar]:
+    """Return the entries of the non-mimic joints of a tree vector."""
+    leaders = (i for i, _ in model.outward() if model.joint(i).leader is None)
+    return [tree[k] for i in leaders for k in model.freedoms(i)]
 
 
 def loop_residual(model: Model, q: Scalars) -> list[Scalar]:
@@ -273,7 +273,7 @@ def platform_jacobian(model: Model, q: Scalars) -> list[list[Scalar]]:
     motors = ClosedLoops(model, model.expand(q)).motors()
     if len(model.mobility.driven) < model.nv:
         raise UnsupportedError(
-            "the motors' velocities do not tell those of the robot",
+            "the velocities of the motors do not determine those of the robot",
             where=f"robot {model.name!r}",
             got=f"{len(motors)} motors for {model.nv} freedoms",
             fix="motor_jacobian has the velocities of the motors",
@@ -288,9 +288,9 @@ def jacobian_drift(model: Model, q: Scalars, v: Scalars, *, frame: Frame, axes: 
     tree = ClosedLoops(model, q)
     v = tree.rates(v)
     drift = kinematics.frame_drift(model, frame, q, v)
-    if model.constrained:  # the dependent joints accelerate of themselves
-        own = kinematics.frame_velocity(model, frame, q, tree.drift(v))
-        drift = [x + y for x, y in zip(drift, own, strict=True)]
+    if model.constrained:  # the dependent joints accelerate although a is zero
+        dependent = kinematics.frame_velocity(model, frame, q, tree.drift(v))
+        drift = [x + y for x, y in zip(drift, dependent, strict=True)]
     if axes == "local":  # d/dt (R^T J) v = R^T (Jdot v - w x J v)
         velocity = kinematics.frame_velocity(model, frame, q, v)
         w, inward = Vector(*velocity[3:]), kinematics.frame_pose(model, frame, q).inward

@@ -1,4 +1,4 @@
-"""Quantity: what can be asked of a robot, with all that is known of it; Variable: what goes in or comes out."""
+"""Quantity: what linkwork computes for a robot, with its documentation; Variable: an input or output."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
-Unit = str | tuple[str, str]  # two of joint vectors: for a joint that turns, for one that slides
+Unit = str | tuple[str, str]  # joint vectors have two: for a joint that turns, for one that slides
 
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
-BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may have in it, beside links
-SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # in words; others are words
+BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may include besides links
+SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # as documented; others are words
 SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "contacts", "restitution": "contacts"}
 WIDTH = 112  # characters of a line of text
 
 
 def in_section(text: str) -> str:
-    """Lines of a docstring's section."""
-    if len(text) <= WIDTH - 4:  # most are short, and filling takes long where linkwork starts
+    """Return a text as lines of a docstring's section."""
+    if len(text) <= WIDTH - 4:  # most texts are short, and filling them would slow down the import of linkwork
         return f"    {text}"
     return fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
 
@@ -30,9 +30,16 @@ WRENCHES = in_section(
 
 @dataclass(frozen=True)
 class Variable:
-    """An input or output of quantities. ``shape``: numbers, or names of ``layout.sizes``. ``meaning``: if there is
-    none, it is called after its quantity. ``letter``: of its entries in printed equations, if not its name.
-    ``labels``: names along those axes that are not of joints."""
+    """Input or output of quantities.
+
+    Attributes:
+        name: its name as argument or output.
+        shape: numbers, or names of ``layout.sizes``.
+        unit: unit; for joint vectors a pair, for joints that turn and for joints that slide.
+        meaning: what it is; default: described by its quantity.
+        letter: letter of its entries in printed equations; default: its name.
+        labels: names along those axes that are not of joints.
+    """
 
     name: str
     shape: tuple[int | str, ...]
@@ -43,17 +50,17 @@ class Variable:
 
     @property
     def unit_text(self) -> str:
-        """Of joint vectors: of a joint that turns, then of one that slides."""
+        """The unit as text; for joint vectors that of a joint that turns, then that of one that slides."""
         return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} of a joint that slides)"
 
     @property
     def documentation(self) -> str:
-        """Its name, shape in letters, meaning and unit, as lines of a docstring's section."""
+        """Name, shape, meaning and unit, as lines of a docstring's section."""
         shape = ", ".join(SIZES.get(str(size), str(size)) for size in self.shape)
         return in_section(f"{self.name} ({shape}): {', '.join(filter(None, (self.meaning, self.unit_text)))}")
 
     def along(self, axis: int) -> tuple[str, ...] | None:
-        """Names along an axis, unless they are of joints."""
+        """Return the names along an axis; None if they are those of joints."""
         return self.labels[axis] if self.labels else None
 
 
@@ -111,8 +118,22 @@ VARIABLES = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """``inputs``: names of VARIABLES. ``built_in``: those of BUILT_IN that the value has in it. ``of_joints``: only
-    joint forces and motions go in and out, so that inertia parameters may be grouped without changing the result."""
+    """Quantity of a robot: its name, its function, and all that documentation and checks need.
+
+    Attributes:
+        name: its name.
+        summary: one line on what it is.
+        function: the function of a model and the input vectors, over any scalar.
+        inputs: names of VARIABLES.
+        outputs: what the function returns.
+        built_in: those of BUILT_IN that the value includes.
+        of_frame: it is a quantity of a frame.
+        has_axes: it can be expressed in world or local axes.
+        takes_wrenches: it takes wrenches on frames.
+        of_joints: inputs and outputs are joint forces and motions only, so that grouping inertia parameters does not
+            change the result.
+        details: further sentences of its documentation.
+    """
 
     name: str
     summary: str
@@ -124,27 +145,28 @@ class Quantity:
     has_axes: bool = False
     takes_wrenches: bool = False
     of_joints: bool = False
-    details: str = ""  # what the summary does not say
+    details: str = ""
 
     @property
     def title(self) -> str:
+        """The name in words."""
         return self.name.replace("_", " ")
 
     def meaning(self, variable: Variable) -> str:
-        """What an input or output is, with its unit."""
+        """Return the meaning of an input or output, with its unit."""
         return f"{variable.meaning or f'{self.title}, {self.summary}'}, {variable.unit_text}"
 
     @property
     def documentation(self) -> str:
-        """What it is, how it is called, and what goes in and comes out, with shapes and units."""
+        """Summary, call, and inputs and outputs with shapes and units, as a docstring."""
         inputs = [VARIABLES[name] for name in self.inputs]
         call = f"{', '.join(each.name for each in self.outputs)} = {self.name}({', '.join(self.called_with)})"
-        given = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
-        ports = ["Args:", *given, "", "Returns:", *(each.documentation for each in self.outputs)]
+        arguments = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
+        ports = ["Args:", *arguments, "", "Returns:", *(each.documentation for each in self.outputs)]
         head = [f"{self.title.capitalize()}: {self.summary}.", call]
         return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])
 
     @property
     def called_with(self) -> tuple[str, ...]:
-        """Names of the arguments of the robot's function."""
+        """The arguments of the robot's function."""
         return *["frame"] * self.of_frame, *self.inputs, *['axes="world"'] * self.has_axes

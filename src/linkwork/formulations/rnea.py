@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model import Model
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from ..spatial import Force, Matrix, Symmetric, Vector
 from .method import Wrenches
 
 
-def rnea(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Luh, Walker & Paul (1980) in the form of Khalil (2010), R and p the placement of body i in its parent p, (vJ, wJ)
     and (aJ, eJ) the joint's own velocity and acceleration, J and h = m c about the origin of the body's frame.
@@ -32,7 +24,7 @@ def rnea(
       (7)  f_p += R f_i,   n_p += R n_i + p x R f_i
       (8)  tau_i = the joint's share of (f_i, n_i) + Ia a_i
 
-    (aJ, eJ) includes what the change of the joint's own subspace adds, if it changes (a universal joint). Gravity is
+    (aJ, eJ) includes the rate of the joint's own subspace, where it changes (a universal joint). Gravity is
     the acceleration -g of the ground. No linear velocity is needed but that of the joint.
     """
     applied = wrenches or {}
@@ -62,7 +54,7 @@ def rnea(
 
 
 def acceleration_matrix(w: Vector, wd: Vector) -> Matrix:
-    """U = [wd x] + [w x][w x]: the point r of the body has acceleration vd + U r."""
+    """Return U = [wd x] + [w x][w x]: the point r of the body has acceleration vd + U r."""
     xx, yy, zz, xy, xz, yz = w.x * w.x, w.y * w.y, w.z * w.z, w.x * w.y, w.x * w.z, w.y * w.z
     return Matrix(
         Vector(-(yy + zz), xy - wd.z, xz + wd.y),
@@ -72,7 +64,7 @@ def acceleration_matrix(w: Vector, wd: Vector) -> Matrix:
 
 
 def rate_of_spin(J: Symmetric, w: Vector, wd: Vector, U: Matrix) -> Vector:
-    """J wd + w x (J w) in 15 multiplications, off-diagonal terms gathered on the entries of U (Khalil-Kleinfinger)."""
+    """Return J wd + w x (J w) in 15 multiplications; off-diagonal terms take entries of U (Khalil-Kleinfinger)."""
     (Uxx, Uxy, Uxz), (Uyx, Uyy, Uyz), (Uzx, Uzy, Uzz) = U.rows
     return Vector(
         J.xx * wd.x + (J.zz - J.yy) * (w.y * w.z) + J.xz * Uyx - J.xy * Uzx + J.yz * (Uyy - Uzz),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import Problem, find, methods
+from ..formulations import Problem, find_method, methods
 from ..function import Function
 from ..model import describe
 from ..program import interpret
@@ -80,7 +80,7 @@ def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:
 def _plain(robot: Robot, function: Function, arguments: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     """The formulation as it stands on its page, run on Python floats."""
     quantity, method = function.label.quantity, function.label.method
-    problem = Problem(robot.model, quantity, find(quantity, method, robot.model), parameters="standard")
+    problem = Problem(robot.model, quantity, find_method(quantity, method, robot.model), parameters="standard")
     rows = zip(*(x.tolist() for x in arguments), strict=True)
     results = [problem.evaluate(*row).values() for row in rows]
     return tuple(np.array(column, float) for column in zip(*results, strict=True))

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..errors import UnknownNameError
-from ..formulations import METHODS, Method, executed, methods, references
+from ..formulations import METHODS, Method, executed_operations, methods, references
 from ..published import printed
 from ..robot import Robot
 from .measure import Progress, deviation, seconds
@@ -55,7 +55,7 @@ def _methods(robot: Robot, quantity: str, progress: Progress) -> list[dict[str, 
             function = robot.compile(quantity, method=method.name)
             arguments = [states[port.name] for port in function.program.inputs]
             results[method.name] = function(*arguments)
-            tally = executed(method, robot.model)
+            tally = executed_operations(method, robot.model)
             row["executed"] = {"mul": tally["mul"], "add": tally["add"]}
             row["operations"] = asdict(function.operations)
             row["batch_ns_per_state"] = seconds(lambda: function(*arguments), repeats=5) / BATCH * 1e9  # noqa: B023

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..drawing import name_lines, styled
 from ..errors import LinkworkError
-from ..formulations import METHODS, Method, executed
+from ..formulations import METHODS, Method, executed_operations
 from .chains import generic_chain
 
 JOINTS = range(2, 13)
@@ -21,7 +21,7 @@ def measure(method: Method) -> dict[int, int]:
     """n -> multiplications and additions executed for n revolute joints of generic geometry."""
     counts = {}
     for n in QUARTIC.get(method.name, JOINTS):
-        tally = executed(method, generic_chain(n))
+        tally = executed_operations(method, generic_chain(n))
         counts[n] = tally["mul"] + tally["add"]
     return counts
 

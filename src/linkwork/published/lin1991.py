@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ..formulations import find
-from ..formulations.count_executed import executed
+from ..formulations import find_method
+from ..formulations.count_executed import executed_operations
 from ..scalar import Tally
 from .chains import generic_chain
 from .lin1991_figures import figure_3, figure_a1, rotations
@@ -39,7 +39,7 @@ def count_bias(n: int) -> Count:
 def count_method(n: int, quantity: str, name: str) -> Count:
     """As the formulation is written."""
     model = generic_chain(n)
-    return executed(find(quantity, name, model), model)
+    return executed_operations(find_method(quantity, name, model), model)
 
 
 LOST = (
@@ -66,7 +66,7 @@ NEWTON_EULER = (
 def count_newton_euler(n: int, name: str) -> Count:
     tally, model = Tally(), generic_chain(n)
     q, v = [tally.wrap(0.3 + k) for k in range(n)], [tally.wrap(0.7 - k) for k in range(n)]
-    find("inverse_dynamics", name, model).function(model, q, v, [0] * n, {})
+    find_method("inverse_dynamics", name, model).function(model, q, v, [0] * n, {})
     return tally
 
 

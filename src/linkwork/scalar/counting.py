@@ -1,8 +1,8 @@
-"""A number that counts what is done with it, as an algorithm executes and not after any simplification.
+"""Numbers that count the operations done with them, while an algorithm executes and before any simplification.
 
-Convention: an operation whose operands are all constants (plain numbers) is done off line and is free; so are
-operations with a structural 0 or +-1, and sign changes (tallied apart as ``neg``). A product by any other number is one
-multiplication, a sum or difference one addition. Sine, cosine and other functions are tallied as calls.
+Convention: an operation whose operands are all constants (plain numbers) is done off line and is free. So are
+operations with a structural 0 or +-1, and sign changes (counted separately as ``neg``). A product with any other number
+is one multiplication, a sum or difference one addition. Sine, cosine and other functions are counted as calls.
 """
 
 from __future__ import annotations
@@ -12,15 +12,34 @@ from collections import Counter
 
 
 class Tally(Counter[str]):
-    """Operations executed: keys ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max``."""
+    """Counter of executed operations: keys ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max``.
+
+    Args:
+        iterable: counts to begin with; default: none.
+        **kwds: counts to begin with, by key.
+
+    Example:
+        >>> tally = linkwork.scalar.Tally()
+        >>> x = tally.wrap(2.0)
+        >>> y = x * x + 1.0
+        >>> dict(tally)
+        {'mul': 1, 'add': 1}
+    """
 
     def wrap(self, value: float) -> Counted:
-        """An on-line number whose operations are entered here."""
+        """Return an on-line number whose operations this tally counts.
+
+        Args:
+            value: the value of the number.
+
+        Returns:
+            The counting number.
+        """
         return Counted(value, self)
 
 
 class Counted:
-    """An on-line number with its tally."""
+    """On-line number that enters its operations into a tally."""
 
     __slots__ = ("tally", "value")
     __array_ufunc__ = None

@@ -1,5 +1,6 @@
-"""Forward mode over any scalar: a number with its slopes along some directions, so that a formulation, which knows
-nothing of derivatives, gives them when it is run on such numbers."""
+"""Dual numbers, forward-mode differentiation over any scalar: a number with its derivatives along some directions.
+
+A formulation that is run on dual numbers gives its derivatives, too. Derivatives are called slopes here."""
 
 from __future__ import annotations
 
@@ -10,28 +11,30 @@ import numpy as np
 
 from . import Scalar, absolute, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, slope_of_root, sqrt, tanh
 
-Slopes = Mapping[int, Scalar]  # by direction; a direction that is not there has none
+Slopes = Mapping[int, Scalar]  # by direction; along a missing direction the slope is zero
 
 
 def dual(value: Scalar, slopes: Slopes) -> Scalar:
-    """``value`` with those of its slopes that are not known to be zero; the plain value if there are none."""
+    """Return a dual number without slopes that are structural zeros; the plain value if no slope is left."""
     kept = {k: slope for k, slope in slopes.items() if not is_zero(slope)}
     return Dual(value, kept) if kept else value
 
 
 def value_of(x: Scalar) -> Scalar:
+    """Return the value of a dual or plain number."""
     return x.value if isinstance(x, Dual) else x
 
 
 def slope_of(x: Scalar, direction: int) -> Scalar:
+    """Return the slope along a direction; 0 for a plain number."""
     return x.slopes.get(direction, 0) if isinstance(x, Dual) else 0
 
 
 class Dual:
     """A value and its slopes, scalars of one kind. It is no structural zero even where its value is one.
 
-    Where a function has no slope it is as ``derive`` has it: 0 of ``sign`` everywhere, of |x| and of the root at zero,
-    and of the smaller or larger of two equal numbers the mean of theirs.
+    Where a function is not differentiable, slopes follow the convention of ``derive``: 0 for ``sign`` everywhere, 0 for
+    |x| and the square root at zero, and the mean of both for the minimum or maximum of two equal numbers.
     """
 
     __slots__ = ("slopes", "value")
@@ -40,18 +43,18 @@ class Dual:
         self.value, self.slopes = value, slopes
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **options: Any) -> Any:
-        """An array is one scalar beside it, and so is a NumPy number."""
+        """Treat an array, or a NumPy number, as one scalar."""
         act = _NUMPY.get(ufunc.__name__)
         return act(*operands) if act and method == "__call__" and not options else NotImplemented
 
     def _mapped(self, value: Scalar, slope: Scalar) -> Scalar:
-        """A function of this number: its value here, and its slope."""
+        """Return a function of this number from its value and slope here."""
         return dual(value, {k: x * slope for k, x in self.slopes.items()})
 
-    def _with(self, other: Any, value: Scalar, slope: Scalar, others: Scalar) -> Scalar:
-        """A function of this number and another one."""
-        mine = self._mapped(value, slope)
-        return mine + change_of(other) * others if isinstance(other, Dual) else mine
+    def _with(self, other: Any, value: Scalar, slope: Scalar, other_slope: Scalar) -> Scalar:
+        """Return a function of this number and another one from its value and both partial slopes."""
+        mapped = self._mapped(value, slope)
+        return mapped + change_of(other) * other_slope if isinstance(other, Dual) else mapped
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Dual):
@@ -145,13 +148,13 @@ class Dual:
         return self._mapped(value, 1 - value * value)
 
     def arctan2(self, other: Any) -> Any:
-        """The angle of the point (other, self)."""
+        """Return the angle of the point (other, self)."""
         y, x = self.value, value_of(other)
-        once = 1 / (y * y + x * x)
-        return self._with(other, atan2(y, x), x * once, -y * once)
+        inverse = 1 / (y * y + x * x)
+        return self._with(other, atan2(y, x), x * inverse, -y * inverse)
 
     def rarctan2(self, other: Any) -> Any:
-        """The angle of the point (self, other); the other is plain."""
+        """Return the angle of the point (self, other), other being a plain number."""
         return self._mapped(atan2(other, self.value), -other / (other * other + self.value * self.value))
 
     def minimum(self, other: Any) -> Any:
@@ -167,12 +170,12 @@ class Dual:
 
 
 def change_of(x: Scalar) -> Scalar:
-    """The slopes alone, of value zero."""
+    """Return a number of value zero with the slopes of x."""
     return x - value_of(x)
 
 
 def _is_scalar(x: Any) -> bool:
-    """Not a vector, whose own operator takes over."""
+    """Return whether x is one scalar, and not a vector, whose own operator takes over."""
     return isinstance(x, (int, float, np.ndarray)) or not hasattr(x, "__iter__")
 
 

@@ -1,25 +1,24 @@
-"""A x = b by elimination in a given order of the pivots, without search: straight-line code, zeros stay zeros."""
+"""Solve A x = b by elimination in a fixed order of the pivots: straight-line code, and zeros stay zeros."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import Scalar, is_zero
+from . import Scalar, Scalars, is_zero
 
 
 class Elimination:
-    """A = L U with ones on the diagonal of L, rows and columns in the order told.
+    """A = L U with ones on the diagonal of L, rows and columns in the order ``order``.
 
-    Sound where the symmetric part of A is positive definite (an inertia matrix with damping and stiffness), for then
-    no pivot vanishes in any order; Golub & Van Loan (1979), "Unsymmetric positive definite linear systems". Where
-    every parent is numbered before its children, the order from last to first leaves the branches of a tree as sparse
-    as they are.
+    It is stable where the symmetric part of A is positive definite (an inertia matrix with damping and stiffness):
+    then no pivot vanishes in any order; Golub & Van Loan (1979), "Unsymmetric positive definite linear systems". Where
+    every parent is numbered before its children, the order from last to first keeps the sparsity of a tree's branches.
 
       (1)  L_ik = A_ik / A_kk
       (2)  A_ij -= L_ik A_kj      for all i, j after k
     """
 
-    def __init__(self, A: Sequence[Sequence[Scalar]], order: Sequence[int]):
+    def __init__(self, A: Sequence[Scalars], order: Sequence[int]):
         self.order = list(order)
         self.A = [list(row) for row in A]
         self.inverse: list[Scalar] = [0] * len(self.A)
@@ -34,7 +33,8 @@ class Elimination:
                     for j in columns:
                         row[j] = row[j] - row[k] * pivot[j]  # (2)
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
+        """Return x with A x = b."""
         x = list(b)
         for at, k in enumerate(self.order):
             for i in self.order[at + 1 :]:

@@ -1,22 +1,20 @@
-"""Rows of which some may follow from those before them, or be off: over any scalar, and without branches."""
+"""Equations of which some may be redundant or switched off: over any scalar, and without branches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import Scalar, positive_part, sign
-from .orthogonal import dot, less
+from . import Scalar, Scalars, positive_part, sign
+from .orthogonal import dot, minus_scaled
 
-LEAST = 1e-9  # of a row's length: with less left, it follows from the rows before
-
-Scalars = Sequence[Scalar]
+LEAST = 1e-9  # share of a row's length: a row with less left depends on the rows before it
 
 
 class Independent:
     """A = R^T Q with orthogonal rows of Q, by the modified Gram-Schmidt method, as ``Orthogonal`` has it.
 
-    A row of which nothing is left follows from those before it, or is zero: it is left out, by numbers ``on`` that are
-    1 or 0. Lengths are compared, not pivots of A W A^T, whose rounding hides what is shorter than 1e-8. With weights W,
+    A row of which nothing is left depends on those before it, or is zero. The numbers ``on``, 1 or 0, leave it out.
+    Lengths are compared, not pivots of A W A^T, whose rounding hides what is shorter than 1e-8. With weights W,
     a diagonal:
 
       (1)  Q_k = A_k - sum over j < k of R_jk Q_j,   d_k = Q_k W Q_k
@@ -27,7 +25,7 @@ class Independent:
     """
 
     def __init__(self, rows: Sequence[Scalars], weights: Scalars | None = None, on: Scalars | None = None):
-        """``on``: which rows count, if that is known."""
+        """``on``: 1 for each row that counts, else 0; default: found by (2)."""
         m = len(rows)
         self.Q: list[list[Scalar]] = [list(row) for row in rows]
         self.W: list[list[Scalar]] = [[] for _ in rows]  # Q W
@@ -47,11 +45,12 @@ class Independent:
             self.R[k][k] = self.on[k]
             for j in range(k + 1, m):
                 self.R[k][j] = dot(self.W[k], self.Q[j]) * self.inverse[k]  # (3)
-                self.Q[j] = less(self.Q[j], self.R[k][j], self.Q[k])
+                self.Q[j] = minus_scaled(self.Q[j], self.R[k][j], self.Q[k])
 
     def nearest(self, c: Scalars, b: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        """x and t. First all rows of Q are taken out of b, then what is wanted is put in from the last one up: Bjorck
-        and Paige (1992), "Loss and recapture of orthogonality in the modified Gram-Schmidt algorithm"."""
+        """Return x and t of (4). First all rows of Q are taken out of b, then their targets are put in from the last
+        one up: Bjorck and Paige (1992), "Loss and recapture of orthogonality in the modified Gram-Schmidt
+        algorithm"."""
         x, s, rows = list(b), list(c), range(len(c))
         t: list[Scalar] = [0] * len(c)
         for k in rows:
@@ -62,12 +61,12 @@ class Independent:
             x = self._moved(x, k, s[k], t)
         return x, t
 
-    def _moved(self, x: list[Scalar], k: int, wanted: Scalar, t: list[Scalar]) -> list[Scalar]:
-        """x with Q_k W x as wanted; by how much is added to t."""
-        by = (wanted - dot(self.W[k], x)) * self.inverse[k]  # (4)
-        t[k] = t[k] + by
-        return less(x, -by, self.Q[k])
+    def _moved(self, x: list[Scalar], k: int, target: Scalar, t: list[Scalar]) -> list[Scalar]:
+        """Return x moved along Q_k until Q_k W x is the target; the step is added to t[k]."""
+        step = (target - dot(self.W[k], x)) * self.inverse[k]  # (4)
+        t[k] = t[k] + step
+        return minus_scaled(x, -step, self.Q[k])
 
     def shortest(self, t: Scalars) -> list[Scalar]:
-        """y, for the t of ``nearest``."""
+        """Return y of (5) for the t of ``nearest``."""
         return Independent(self.R[::-1], on=self.on[::-1]).nearest(t[::-1], [0] * len(t))[0]  # (5)

@@ -1,15 +1,15 @@
-"""M = L^T D L from the last row up, which leaves the branches of a tree as sparse as they are."""
+"""Factorisation M = L^T D L from the last row up, which keeps the sparsity of branches of a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from . import Scalar, is_zero
+from . import Scalar, Scalars, is_zero
 
 
-def factor(M: Sequence[Sequence[Scalar]]) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """Unit lower triangular L (its strict part) and the inverses of D.
+def factor(M: Sequence[Scalars]) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Return the strict part of the unit lower triangular L, and the inverses of D.
 
     Featherstone (2005), "Efficient factorization of the joint-space inertia matrix for branched kinematic trees": when
     every parent is numbered before its children, eliminating from the last joint to the first creates no new
@@ -32,8 +32,8 @@ def factor(M: Sequence[Sequence[Scalar]]) -> tuple[list[list[Scalar]], list[Scal
     return L, inverse
 
 
-def inward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with L^T x = b."""
+def inward(L: Sequence[Scalars], b: Scalars) -> list[Scalar]:
+    """Return x with L^T x = b."""
     x = list(b)
     for k in reversed(range(len(x))):
         for i in range(k):
@@ -42,8 +42,8 @@ def inward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     return x
 
 
-def columns_inward(L: Sequence[Sequence[Scalar]], columns: Sequence[Any]) -> list[Any]:
-    """X with X L = C, by columns of any type that can be scaled and subtracted."""
+def columns_inward(L: Sequence[Scalars], columns: Sequence[Any]) -> list[Any]:
+    """Return the columns of X with X L = C. Columns may have any type that can be scaled and subtracted."""
     X = list(columns)
     for k in reversed(range(len(X))):
         for i in range(k):
@@ -52,8 +52,8 @@ def columns_inward(L: Sequence[Sequence[Scalar]], columns: Sequence[Any]) -> lis
     return X
 
 
-def outward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with L x = b."""
+def outward(L: Sequence[Scalars], b: Scalars) -> list[Scalar]:
+    """Return x with L x = b."""
     x = list(b)
     for k in range(len(x)):
         for i in range(k):
@@ -62,6 +62,6 @@ def outward(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     return x
 
 
-def solve(L: Sequence[Sequence[Scalar]], inverse: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with L^T D L x = b."""
+def solve(L: Sequence[Scalars], inverse: Scalars, b: Scalars) -> list[Scalar]:
+    """Return x with L^T D L x = b."""
     return outward(L, [value * d for value, d in zip(inward(L, b), inverse, strict=True)])

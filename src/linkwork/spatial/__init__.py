@@ -1,4 +1,4 @@
-"""Vectors, motions, forces, inertias and transforms over any scalar. Order of components and signs are fixed here."""
+"""Vectors, motions, forces, inertias and transforms over any scalar, with one order of components and signs."""
 
 from .motions import ArticulatedInertia, Force, Inertia, Motion
 from .quaternions import quaternion_product

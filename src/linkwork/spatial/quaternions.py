@@ -1,23 +1,32 @@
-"""Unit quaternions x, y, z, w over any scalar, and the turns and screws they make.
+"""Unit quaternions x, y, z, w over any scalar, and the rotations and screw motions they describe.
 
-A turn is told by its vector w: about its direction, by its length. Where a length is divided by, a number far below all
-others stands beside its square: nothing changes in the value, and sin(x) / x is 1 at rest.
+A rotation vector w has the direction of the axis and the angle as its length. Where a length is divided by, TINY is
+added to its square. That changes no value, and makes sin(x) / x equal to 1 at zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ..scalar import Scalar, cos, sign, sin, sqrt
+from ..scalar import Scalar, Scalars, cos, sign, sin, sqrt
 from .vectors import Vector
 
 TINY = 1e-30
 
 
-def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]:
-    """p r, both x, y, z, w: first turn by r, in the axes that p gives."""
+def quaternion_product(p: Scalars, r: Scalars) -> list[Scalar]:
+    """Return the quaternion p r, which turns by r in the axes that p gives.
+
+    Args:
+        p, r: quaternions x, y, z, w, (4,).
+
+    Returns:
+        The product, x, y, z, w.
+
+    Example:
+        >>> linkwork.spatial.quaternion_product([0, 0, 1, 0], [0, 0, 1, 0])
+        [0, 0, 0, -1]
+    """
     x, y, z, w = p
     a, b, c, d = r
     return [
@@ -28,21 +37,21 @@ def quaternion_product(p: Sequence[Scalar], r: Sequence[Scalar]) -> list[Scalar]
     ]
 
 
-def unit_quaternion(q: Sequence[Scalar]) -> list[Scalar]:
-    """q with length one."""
+def unit_quaternion(q: Scalars) -> list[Scalar]:
+    """Return q scaled to length one."""
     scale = 1 / sqrt(sum((value * value for value in q), start=0))
     return [scale * value for value in q]
 
 
-def quaternion_of_turn(half: Sequence[Scalar]) -> list[Scalar]:
-    """Of the turn by twice the vector ``half``."""
+def quaternion_of_turn(half: Scalars) -> list[Scalar]:
+    """Return the quaternion of the rotation vector 2 ``half``."""
     angle = sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2] + TINY)
     share = sin(angle) / angle
     return [*(share * value for value in half), cos(angle)]
 
 
-def turn_between(p: Sequence[Scalar], r: Sequence[Scalar]) -> Vector:
-    """The shortest turn w, in the axes of p, that leads from p to r; of numbers and arrays only."""
+def turn_between(p: Scalars, r: Scalars) -> Vector:
+    """Return the shortest rotation vector, in the axes of p, that leads from p to r; for numbers and arrays only."""
     x, y, z, w = p
     *u, c = (np.asarray(value, float) for value in quaternion_product([-x, -y, -z, w], r))
     u, c = [np.where(c < 0, -value, value) for value in u], np.abs(c)
@@ -52,11 +61,11 @@ def turn_between(p: Sequence[Scalar], r: Sequence[Scalar]) -> Vector:
     return Vector(*(share * value for value in u))
 
 
-def turn_of(q: Sequence[Scalar]) -> Vector:
-    """The shortest turn w of a quaternion, over any scalar, which knows no arctangent.
+def turn_of(q: Scalars) -> Vector:
+    """Return the shortest rotation vector of a quaternion, over any scalar, without an arctangent.
 
-    A series tells a quarter p of the half angle from its tangent t <= sqrt(2) - 1, but for 6e-6; then sin(exact - p) is
-    added, which leaves a sixth of the error's cube.
+    A series gives p, a quarter of the half angle, from its tangent t <= sqrt(2) - 1, up to 6e-6. Adding
+    sin(exact - p) then leaves a sixth of the cube of this error.
     """
     x, y, z, w = q
     side = sign(w)
@@ -73,7 +82,7 @@ def turn_of(q: Sequence[Scalar]) -> Vector:
 
 
 def screw_shift(w: Vector, v: Vector) -> Vector:
-    """Where a point gets in unit time that moves with v while its axes turn with w, both told in these axes: V(w) v.
+    """Return V(w) v: the displacement in unit time of a point with velocity v in axes that turn with w.
 
     V = 1 + a [w x] + b [w x][w x], a = (1 - cos |w|) / |w|^2, b = (1 - sin |w| / |w|) / |w|^2. What cancels in b is
     multiplied by |w|^2 again, so no digit of the result is lost.
@@ -86,7 +95,7 @@ def screw_shift(w: Vector, v: Vector) -> Vector:
 
 
 def screw_velocity(w: Vector, p: Vector) -> Vector:
-    """v with screw_shift(w, v) = p, for turns up to half a one; of numbers and arrays only."""
+    """Return v with screw_shift(w, v) = p, for angles up to pi; for numbers and arrays only."""
     half = 0.5 * np.hypot(np.hypot(w.x, w.y), w.z)
     still = half < 1e-4  # the next term of the series is of 1e-18
     safe = np.where(still, 1.0, half)

@@ -1,4 +1,4 @@
-"""Transforms: what carries vectors, motions, forces and inertias between the frames of neighbouring bodies.
+"""Transforms: they carry vectors, motions, forces and inertias between the frames of neighbouring bodies.
 
 A transform places an inner (child) frame in an outer (parent) frame. Motions go outer to inner, forces and inertias
 inner to outer.
@@ -13,13 +13,135 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..scalar import Scalar
+from ..scalar import Scalar, Scalars
 from .motions import ArticulatedInertia, Force, Inertia, Motion
 from .vectors import Matrix, Symmetric, Vector, crosses, outer, turn, turn_back, turn_matrix, turn_symmetric
 
 
-class Screw:
-    """Turn by the angle of cosine ``c`` and sine ``s`` about ``axis``, shift by ``t`` along it."""
+class RigidTransform:
+    """Placement of an inner frame in an outer one: rotation R, and ``origin`` p, the inner origin in outer components.
+
+    Subclasses define how it is stored, and so how many operations each method takes.
+    """
+
+    __slots__ = ()
+    origin: Vector
+
+    def outward(self, v: Vector) -> Vector:
+        """Return R v, the outer components of a vector.
+
+        Args:
+            v: inner components.
+
+        Returns:
+            Outer components.
+        """
+        raise NotImplementedError
+
+    def inward(self, v: Vector) -> Vector:
+        """Return R^T v, the inner components of a vector.
+
+        Args:
+            v: outer components.
+
+        Returns:
+            Inner components.
+        """
+        raise NotImplementedError
+
+    def tensor_outward(self, J: Symmetric) -> Symmetric:
+        """Return R J R^T, the outer components of a symmetric tensor.
+
+        Args:
+            J: inner components.
+
+        Returns:
+            Outer components.
+        """
+        raise NotImplementedError
+
+    def motion_inward(self, m: Motion) -> Motion:
+        """Return the motion at the inner origin of a body that moves with the outer frame.
+
+        Args:
+            m: motion at the outer origin, outer components.
+
+        Returns:
+            Motion at the inner origin, inner components.
+        """
+        raise NotImplementedError
+
+    def force_outward(self, f: Force) -> Force:
+        """Return the same force with its moment about the outer origin.
+
+        Args:
+            f: force, and moment about the inner origin, inner components.
+
+        Returns:
+            Force, and moment about the outer origin, outer components.
+        """
+        raise NotImplementedError
+
+    def force_inward(self, f: Force) -> Force:
+        """Return the same force with its moment about the inner origin.
+
+        Args:
+            f: force, and moment about the outer origin, outer components.
+
+        Returns:
+            Force, and moment about the inner origin, inner components.
+        """
+        raise NotImplementedError
+
+    def inertia_outward(self, inertia: Inertia) -> Inertia:
+        """Return the inertia about the outer origin, by the parallel axis theorem.
+
+        Args:
+            inertia: inertia about the inner origin, inner components.
+
+        Returns:
+            Inertia about the outer origin, outer components.
+        """
+        raise NotImplementedError
+
+    def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
+        """Return the moments of a velocity field u over a mass, about the outer origin.
+
+        Args:
+            K: integral of u r^T dm, about the inner origin, inner components, kg m^2/s.
+            p: integral of u dm, inner components, kg m/s.
+
+        Returns:
+            K and p about the outer origin, outer components.
+        """
+        raise NotImplementedError
+
+    def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
+        """Return the articulated inertia about the outer origin.
+
+        Args:
+            A: articulated inertia about the inner origin, inner components.
+
+        Returns:
+            Articulated inertia about the outer origin, outer components.
+        """
+        raise NotImplementedError
+
+
+class Screw(RigidTransform):
+    """Turn about the x or z axis, and shift along the same axis.
+
+    Args:
+        axis: "x" or "z".
+        c: cosine of the angle; default 1.
+        s: sine of the angle; default 0.
+        t: shift along the axis, m; default 0.
+
+    Example:
+        >>> quarter = linkwork.spatial.Screw("z", c=0, s=1, t=0.5)
+        >>> quarter.outward(linkwork.spatial.X)
+        Vector(0, 1, 0)
+    """
 
     __slots__ = ("axis", "c", "s", "t")
 
@@ -27,14 +149,30 @@ class Screw:
         self.axis, self.c, self.s, self.t = axis, c, s, t
 
     def along(self, length: Scalar) -> Vector:
+        """Return a vector along the axis.
+
+        Args:
+            length: its length, with sign.
+
+        Returns:
+            The vector.
+        """
         return Vector(length, 0, 0) if self.axis == "x" else Vector(0, 0, length)
 
     def across(self, v: Vector) -> Vector:
-        """(unit vector of the axis) x v"""
+        """Return the cross product of the unit vector of the axis and a vector.
+
+        Args:
+            v: the vector.
+
+        Returns:
+            The product.
+        """
         return Vector(0, -v.z, v.y) if self.axis == "x" else Vector(-v.y, v.x, 0)
 
     @property
     def origin(self) -> Vector:
+        """The inner origin in outer components, m."""
         return self.along(self.t)
 
     def outward(self, v: Vector) -> Vector:
@@ -44,7 +182,14 @@ class Screw:
         return turn_back(self.axis, self.c, self.s, v)
 
     def columns_outward(self, columns: Sequence[Vector]) -> list[Vector]:
-        """Columns of R times this rotation: they mix as (a, b) -> (a c + b s, b c - a s)."""
+        """Return the columns of a matrix times this rotation: they mix as (a, b) -> (a c + b s, b c - a s).
+
+        Args:
+            columns: the three columns of the matrix.
+
+        Returns:
+            The columns of the product.
+        """
         i, j = (1, 2) if self.axis == "x" else (0, 1)
         turned = list(columns)
         turned[i] = columns[i] * self.c + columns[j] * self.s
@@ -66,9 +211,9 @@ class Screw:
         return Force(self.inward(f.linear), self.inward(f.angular - self.t * self.across(f.linear)))
 
     def inertia_outward(self, inertia: Inertia) -> Inertia:
-        """Parallel axes: with p = t e and u = h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T."""
+        # with p = t e and u = h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T
         m, t = inertia.mass, self.t
-        h, J = self.outward(inertia.h), turn_symmetric(self.axis, self.c, self.s, inertia.J)
+        h, J = self.outward(inertia.h), self.tensor_outward(inertia.J)
         u = h + self.along(m * t * 0.5)
         if self.axis == "x":
             grow = 2 * t * u.x
@@ -79,28 +224,32 @@ class Screw:
         return Inertia(m, h + self.along(m * t), J + shift)
 
     def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
-        """Of a velocity field u over a mass: K = integral of u r^T, p = integral of u."""
         p = self.outward(p)
         return turn_matrix(self.axis, self.c, self.s, K) + outer(p, self.origin), p
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
-        """With P = [p x], p = t e:  B' = B - M P,  J' = J + (P B)^T + P B'."""
-        M = turn_symmetric(self.axis, self.c, self.s, A.M)
-        B = turn_matrix(self.axis, self.c, self.s, A.B)
-        J = turn_symmetric(self.axis, self.c, self.s, A.J)
-        t = self.t
+        # with P = [p x], p = t e:  B' = B - M P,  J' = J + (P B)^T + P B'
+        M, B = self.tensor_outward(A.M), turn_matrix(self.axis, self.c, self.s, A.B)
+        J, t = self.tensor_outward(A.J), self.t
         # row k of -M P is -(m_k^T P) = (P m_k)^T = t e x m_k
         shifted = Matrix(*(row + t * self.across(m) for row, m in zip(B.rows, M.rows, strict=True)))
         PB = Matrix(*(t * self.across(column) for column in B.columns)).T
         PS = Matrix(*(t * self.across(column) for column in shifted.columns)).T
-        total = PB.T + PS
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = total.rows
-        return ArticulatedInertia(M, shifted, J + Symmetric(xx, xy, xz, yy, yz, zz))
+        return ArticulatedInertia(M, shifted, J + Symmetric.from_matrix(PB.T + PS))
 
 
-class Pose:
-    """Where a frame sits in an outer one, by a rotation matrix and an origin: ``rotation`` takes inner to outer
-    components; ``origin`` is the inner origin in outer components."""
+class Pose(RigidTransform):
+    """Position and orientation of an inner frame in an outer one, by a rotation matrix and an origin.
+
+    Args:
+        rotation: R, which takes inner to outer components.
+        origin: the inner origin in outer components, m.
+
+    Example:
+        >>> pose = linkwork.spatial.Pose.of_quaternion([0.1, 0, 0], [0, 0, 0, 1])
+        >>> pose.origin
+        Vector(0.1, 0, 0)
+    """
 
     __slots__ = ("origin", "rotation")
 
@@ -109,11 +258,24 @@ class Pose:
 
     @staticmethod
     def identity() -> Pose:
+        """Return the pose of a frame that coincides with the outer one.
+
+        Returns:
+            The pose, of structural ones and zeros.
+        """
         return Pose(Matrix.identity(), Vector())
 
     @staticmethod
-    def of_quaternion(origin: Sequence[Scalar], quaternion: Sequence[Scalar]) -> Pose:
-        """From a quaternion (x, y, z, w) of any length but zero: dividing by its square makes the rotation exact."""
+    def of_quaternion(origin: Scalars, quaternion: Scalars) -> Pose:
+        """Return the pose that has this origin and orientation.
+
+        Args:
+            origin: the inner origin in outer components, m, (3,).
+            quaternion: x, y, z, w, (4,), of any length but zero: the rotation is exact all the same.
+
+        Returns:
+            The pose.
+        """
         x, y, z, w = quaternion
         scale = 2 / (x * x + y * y + z * z + w * w)
         X, Y, Z = scale * x, scale * y, scale * z
@@ -135,13 +297,18 @@ class Pose:
         return self.rotation.T @ v
 
     def columns_outward(self, columns: Sequence[Vector]) -> list[Vector]:
-        """Columns of R times this rotation."""
+        """Return the columns of a matrix times this rotation.
+
+        Args:
+            columns: the three columns of the matrix.
+
+        Returns:
+            The columns of the product.
+        """
         return list((Matrix(*columns).T @ self.rotation).columns)
 
     def tensor_outward(self, J: Symmetric) -> Symmetric:
-        turned = self.rotation @ (self.rotation @ Matrix(*J.rows)).T  # R (R J)^T = R J R^T
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = turned.rows
-        return Symmetric(xx, xy, xz, yy, yz, zz)
+        return Symmetric.from_matrix(self.rotation @ (self.rotation @ Matrix(*J.rows)).T)  # R (R J)^T = R J R^T
 
     def motion_inward(self, m: Motion) -> Motion:
         return Motion(self.inward(m.linear + m.angular.cross(self.origin)), self.inward(m.angular))
@@ -154,31 +321,41 @@ class Pose:
         return Force(self.inward(f.linear), self.inward(f.angular - self.origin.cross(f.linear)))
 
     def inertia_outward(self, inertia: Inertia) -> Inertia:
-        """Parallel axes: with u = R h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T."""
+        # with u = R h + m p / 2, J grows by 2 (p.u) 1 - p u^T - u p^T
         m, p, h = inertia.mass, self.origin, self.outward(inertia.h)
         J = self.tensor_outward(inertia.J) + crosses(p, h + p * (m * 0.5))
         return Inertia(m, h + p * m, J)
 
     def momentum_outward(self, K: Matrix, p: Vector) -> tuple[Matrix, Vector]:
-        """Of a velocity field u over a mass: K = integral of u r^T, p = integral of u."""
         p = self.outward(p)
         return self.rotation @ (self.rotation @ K.T).T + outer(p, self.origin), p
 
     def articulated_outward(self, A: ArticulatedInertia) -> ArticulatedInertia:
-        """With P = [p x]:  B' = B - M P,  J' = J + (P B)^T + P B'."""
+        # with P = [p x]:  B' = B - M P,  J' = J + (P B)^T + P B'
         M, J, p = self.tensor_outward(A.M), self.tensor_outward(A.J), self.origin
         B = self.rotation @ (self.rotation @ A.B.T).T  # R (R B^T)^T = R B R^T
         shifted = Matrix(*(row + p.cross(m) for row, m in zip(B.rows, M.rows, strict=True)))
         PB = Matrix(*(p.cross(column) for column in B.columns)).T
         PS = Matrix(*(p.cross(column) for column in shifted.columns)).T
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = (PB.T + PS).rows
-        return ArticulatedInertia(M, shifted, J + Symmetric(xx, xy, xz, yy, yz, zz))
+        return ArticulatedInertia(M, shifted, J + Symmetric.from_matrix(PB.T + PS))
 
     def inverse(self) -> Pose:
+        """Return the pose of the outer frame in the inner one.
+
+        Returns:
+            The inverse.
+        """
         return Pose(self.rotation.T, -self.inward(self.origin))
 
     def then(self, inner: Transform | Pose) -> Pose:
-        """The pose of a frame placed by ``inner`` in this one."""
+        """Return the pose in the outer frame of a frame that is placed in the inner one.
+
+        Args:
+            inner: placement of the further frame in the inner frame of this pose.
+
+        Returns:
+            Its pose in the outer frame.
+        """
         origin = self.origin + self.outward(inner.origin)
         if isinstance(inner, Pose):
             return Pose(self.rotation @ inner.rotation, origin)
@@ -188,8 +365,17 @@ class Pose:
         return Pose(Matrix(*columns).T, origin)
 
 
-class Transform:
-    """A chain of screws from the outer to the inner frame; poses stand in it where joints have more freedoms."""
+class Transform(RigidTransform):
+    """Chain of screws from the outer to the inner frame, with poses where joints have more freedoms.
+
+    Args:
+        *screws: screws and poses, the outermost first.
+
+    Example:
+        >>> shift = linkwork.spatial.Screw("x", t=0.3)
+        >>> linkwork.spatial.Transform(shift, shift).origin
+        Vector(0.6, 0, 0)
+    """
 
     __slots__ = ("screws",)
 
@@ -198,14 +384,13 @@ class Transform:
 
     @property
     def origin(self) -> Vector:
-        """The inner frame's origin in outer components."""
+        """The inner origin in outer components, m."""
         p = Vector()
         for screw in reversed(self.screws):
             p = screw.outward(p) + screw.origin
         return p
 
     def outward(self, v: Vector) -> Vector:
-        """Turn a vector's components from the inner to the outer frame."""
         for screw in reversed(self.screws):
             v = screw.outward(v)
         return v
@@ -216,13 +401,19 @@ class Transform:
         return v
 
     def tensor_outward(self, J: Symmetric) -> Symmetric:
-        """R J R^T: turn a tensor's components from the inner to the outer frame."""
         for screw in reversed(self.screws):
             J = screw.tensor_outward(J)
         return J
 
     def arm_inward(self, s: Vector) -> Vector:
-        """R^T (s + origin): the arm ``s`` to the outer origin continued to the inner one, in inner components."""
+        """Return R^T (s + origin), an arm to the outer origin continued to the inner one.
+
+        Args:
+            s: arm from some point to the outer origin, outer components, m.
+
+        Returns:
+            Arm from the same point to the inner origin, inner components, m.
+        """
         for screw in self.screws:
             s = screw.inward(s + screw.origin)
         return s

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownNameError, UnsupportedError, at_door
-from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find, layouts, methods
+from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find_method, layouts, methods
 from ..formulations.regressor import Columns
 from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
@@ -72,7 +72,7 @@ def symbolic(
         able = (m for m in methods(quantity) if m.candidate and not m.refusal(model, bool(wrenches)))
         names = list(dict.fromkeys([label.method, *(m.name for m in able)]))
     for name in names:
-        chosen = find(quantity, name, model, wrenches=bool(wrenches)) if name else None
+        chosen = find_method(quantity, name, model, wrenches=bool(wrenches)) if name else None
         # a method that groups the parameters itself does it in fewer steps alone
         groups = parameters == "minimal" and QUANTITIES[quantity].of_joints and (chosen is None or chosen.grouped)
         with suppress(UnsupportedError) if name != names[-1] or made else nullcontext():
@@ -120,7 +120,7 @@ def _traced(
         seen = tracing.grouped(seen)
     with Watch(seen.visit, tracing.name), _OfNumbers(label):
         results = replace(problem, model=seen).evaluate(*(nodes.tolist() for nodes in tracing.arguments.values()))
-    for variable, value in zip(problem.asked.outputs, results.values(), strict=True):
+    for variable, value in zip(problem.definition.outputs, results.values(), strict=True):
         tracing.output(variable.name, named(variable, problem.outputs[variable.name]), value)
     return tracing.finish(label, written_out)
 

@@ -1,4 +1,4 @@
-"""Slopes of the dynamics by published forms, and by dual numbers."""
+"""Derivatives of the dynamics by published forms, and by dual numbers."""
 
 from functools import partial
 from typing import Any
@@ -13,45 +13,29 @@ QUANTITIES = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 
 
 def changing_axes(successive: bool, model: Model) -> str:
-    """A joint whose unit motions depend on its own position, unless it is ``successive`` and that is no obstacle."""
+    """Return the reason if the unit motions of a joint depend on its position; ``successive`` joints may be allowed."""
     for joint in model.tree.joints:
         if joint.kind.changes and not (successive and joint.kind.successive):
             return f"it is for joints whose axes do not change, and those of {joint.name!r} ({joint.kind.name}) do"
     return ""
 
 
-def _both(*what: Any, **how: Any) -> list[Method]:
-    name, *others = what
-    return [Method(name, quantity, *others, **how) for quantity in QUANTITIES]
+def _both(name: str, *fields: Any, **options: Any) -> list[Method]:
+    """Return a method for both quantities."""
+    return [Method(name, quantity, *fields, **options) for quantity in QUANTITIES]
 
 
 METHODS: tuple[Method, ...] = (
     *_both(
-        "singh-russell-wensing",
-        singh_russell_wensing,
-        "singh2022",
-        "closed form, in Khalil's parameters, O(n d)",
-        candidate=True,
-        linear=True,
-        loops=False,
-        rigid=True,
-        fits=partial(changing_axes, True),
+        "singh-russell-wensing", singh_russell_wensing, "singh2022", "closed form, in Khalil's parameters, O(n d)",
+        candidate=True, linear=True, loops=False, rigid=True, fits=partial(changing_axes, True),
     ),
     *_both(
-        "carpentier-mansard",
-        carpentier_mansard,
-        "carpentier2018",
-        "chain rule along the recursion, O(n d)",
-        loops=False,
-        rigid=True,
-        fits=partial(changing_axes, False),
+        "carpentier-mansard", carpentier_mansard, "carpentier2018", "chain rule along the recursion, O(n d)",
+        loops=False, rigid=True, fits=partial(changing_axes, False),
     ),
     *_both(
-        "automatic",
-        shared_axes,
-        "khalilkleinfinger1987",
-        "shared-axes on dual numbers, O(n d); for loops too",
-        candidate=True,
-        closed=True,
+        "automatic", shared_axes, "khalilkleinfinger1987", "shared-axes on dual numbers, O(n d); for loops too",
+        candidate=True, closed=True,
     ),
 )

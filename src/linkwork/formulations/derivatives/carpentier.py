@@ -1,11 +1,9 @@
-"""Slopes of inverse dynamics by the chain rule along the recursion, as Carpentier and Mansard have them."""
+"""Derivatives of inverse dynamics by the chain rule along the recursion, by Carpentier and Mansard."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Motion
 from ..method import Wrenches
 
@@ -13,16 +11,12 @@ Rows = list[list[Scalar]]
 
 
 def carpentier_mansard(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], Rows, Rows, Rows]:
-    """tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
+    """Return tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
 
     Carpentier & Mansard (2018), on spatial vectors in the bodies' frames: u is any entry of q, qd or qdd. Equations are
-    numbered here; S_i qd is the joint's own velocity, and a joint of several freedoms has a column S_k of each.
+    numbered here; S_i qd is the velocity that joint i adds, and a joint of several freedoms has a column S_k for each.
 
       (1)  v_i = X_i v_p + S_i qd,   a_i = X_i a_p + S_i qdd + v_i x S_i qd,   a_0 = -g
       (2)  f_i = I_i a_i + v_i x* I_i v_i - applied wrench
@@ -43,10 +37,10 @@ def carpentier_mansard(
     dacc: dict[int, dict[int, Motion]] = {0: {}}
     for i, p in model.outward():
         X[i], S[i], I = model.transform(i, q), model.subspace(i, q), model.inertia(i)
-        own = model.joint_motion(i, q, v)
+        joint_v = model.joint_motion(i, q, v)
         carried_v, carried_a = X[i].motion_inward(vel[p]), X[i].motion_inward(acc[p])
-        vel[i] = carried_v + own                                                                  # (1)
-        acc[i] = carried_a + model.joint_motion(i, q, a) + vel[i].cross(own)
+        vel[i] = carried_v + joint_v                                                              # (1)
+        acc[i] = carried_a + model.joint_motion(i, q, a) + vel[i].cross(joint_v)
         momentum = I @ vel[i]
         f[i] = I @ acc[i] + vel[i].cross_force(momentum) - applied.get(i, Force())                # (2)
         dvel[i] = {u: X[i].motion_inward(x) for u, x in dvel[p].items()}                          # (3)
@@ -55,7 +49,7 @@ def carpentier_mansard(
             dvel[i] |= {k: carried_v.cross(s), n + k: s}
             dacc[i] |= {k: carried_a.cross(s), n + k: vel[i].cross(s), 2 * n + k: s}
         for u, x in dvel[i].items():
-            dacc[i][u] = dacc[i][u] + x.cross(own)
+            dacc[i][u] = dacc[i][u] + x.cross(joint_v)
         df[i] = {u: I @ x for u, x in dacc[i].items()}                                            # (5)
         for u, x in dvel[i].items():
             df[i][u] = df[i][u] + x.cross_force(momentum) + vel[i].cross_force(I @ x)

@@ -1,21 +1,20 @@
-"""Slopes of forward dynamics from those of inverse dynamics, by the rule for implicit functions."""
+"""Derivatives of forward dynamics from those of inverse dynamics, by the implicit function theorem."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...constraints import ClosedLoops
 from ...model import Model
-from ...scalar import Scalar, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_zero, ldl
 from ...scalar.dual import slope_of
 from ...scalar.orthogonal import dot
-from ...scalar.staircase import exists
+from ...scalar.staircase import unique_or_nan
 from ...spatial import AXES, Vector
 
-Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
-Known = Mapping[int, Mapping[int, Scalar]]  # by direction, entries of a column of slopes
+Known = Mapping[int, Mapping[int, Scalar]]  # entries of a column of derivatives, by direction
 
 
 def implicit(
@@ -27,14 +26,15 @@ def implicit(
     known: Known,
     commands: int = 0,
 ) -> tuple[Any, ...]:
-    """a, da/dq, da/dv and da/dtau, where M a + b(q, v) = B(q)^T tau, and da by so many further directions.
+    """Return a, da/dq, da/dv, da/dtau, and da by ``commands``, where M a + b(q, v) = B(q)^T tau.
 
       (1)  M a = B^T tau - b
       (2)  M da = d(B^T tau - M a - b)      with the a of (1), which stays as it is
       (3)  da/dtau = M^-1 B^T
 
-    ``rest`` gives what (2) has in brackets, for a, as dual numbers. Columns of (2) may be ``known`` in part; there it
-    has the slopes of what is left. M^-1 is W D^-1 W^T with W = L^-1, of M = L^T D L.
+    ``rest`` is a function of a that returns the brackets of (2) as dual numbers. ``known`` are parts of columns of (2)
+    that are computed already; the dual numbers then have the derivatives of the rest. With M = L^T D L and W = L^-1,
+    M^-1 is W D^-1 W^T.
     """
     nv, (L, inverse) = len(M), ldl.factor(M)
     net = [x - y for x, y in zip(tree.of_motors(tau), bias, strict=True)]
@@ -52,13 +52,13 @@ def implicit(
     parts = columns[:n], columns[n : n + nv], columns[n + nv :]
     da_dq, da_dv, da_more = ([list(row) for row in zip(*part, strict=True)] for part in parts)
     B = [tree.of_motors(unit) for unit in units(len(tau))]
-    one = exists([tree.J_p]) if tree.model.constrained else 1  # not a number where loops leave a open
+    one = unique_or_nan([tree.J_p]) if tree.model.constrained else 1  # NaN where the loops do not determine a
     da_dtau = [[dot(row, column) for column in B] for row in Minv]                          # (3)
     return [one * x for x in a], da_dq, da_dv, da_dtau, *[da_more] * bool(commands)
 
 
 def solved(W: Rows, scaled: Rows, Minv: Rows, b: Scalars) -> list[Scalar]:
-    """M^-1 b, by the product that takes less: a tree's W is sparse, M^-1 is not."""
+    """Return M^-1 b by the product with fewer operations: W of a tree is sparse, M^-1 is not."""
     n = len(b)
     entries = [k for k in range(n) if not is_zero(b[k])]
     y = [dot([row[k] for row in W], b) for k in range(n)]
@@ -69,12 +69,14 @@ def solved(W: Rows, scaled: Rows, Minv: Rows, b: Scalars) -> list[Scalar]:
 
 
 def units(n: int) -> list[list[Scalar]]:
+    """Return the unit matrix of size n."""
     return [[int(k == m) for m in range(n)] for k in range(n)]
 
 
 def carried_along(model: Model, q: Scalars, v: Scalars) -> Known:
-    """How the accelerations of a tree change as a floating body at its root is turned, or shifts at another velocity:
-    only that body's own linear ones do, since they are in its axes.
+    """Return how the accelerations of a tree change with orientation and linear velocity of a floating base.
+
+    Only the linear accelerations of the base itself change, because they are in its axes.
 
       (4)  da/dtheta = g x e        along the axes e of the body, g in these
       (5)  da/dv = e x w

@@ -1,4 +1,4 @@
-"""Slopes of inverse dynamics in closed form: Singh, Russell and Wensing's, in Khalil's parameters."""
+"""Derivatives of inverse dynamics in closed form, by Singh, Russell and Wensing, in Khalil's parameters."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Matrix, Motion, Symmetric, Transform, Vector
 from ..method import Wrenches
-from ..parallel_axes import Moving, Own, second_moments, vect
+from ..parallel_axes import JointMotion, Moving, second_moments, vect
 from ..rnea import acceleration_matrix
 from .level import working_frames
 
@@ -17,13 +17,9 @@ Rows = list[list[Scalar]]
 
 
 def singh_russell_wensing(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], Rows, Rows, Rows]:
-    """tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
+    """Return tau, dtau/dq, dtau/dv and M, O(n d) for a tree of depth d.
 
     Singh, Russell & Wensing (2022). Joint j has the unit motions S_j = (l, e), linear and angular part. Their rates of
     first and second order, if the links before j move and j does not, are
@@ -46,22 +42,24 @@ def singh_russell_wensing(
       (8)  dtau_j/dv_i = S_j . (I_i (Sd_i + V_i x S_i) + 2 B_i S_i)
       (9)  M_ij = S_i . I_i S_j
 
-    I by second moments E, which K shares: K = v MS^T + hat(w) E of one link. (5) and (7) are computed from the other
-    side, by I_i S_i and the transpose of B_i. Frames are those of ``level``, parameters those of ``shared_axes``. The
-    freedoms of a joint move its body together, and then (6) is not for two of the same joint; those of a ``successive``
-    one (universal) are joints of their own, with links of no mass between them. Wrenches keep to their bodies.
+    I and K are computed from second moments E: K = v MS^T + hat(w) E of one link. (5) and (7) are computed from the
+    other side, by I_i S_i and the transpose of B_i. Frames are those of ``level``, parameters those of ``shared_axes``.
+    The freedoms of a joint move its body together, and (6) does not apply to two of the same joint; those of a
+    ``successive`` one (universal) are separate joints, with links of no mass between them. Wrenches move with their
+    bodies.
     """
     applied, parameters, level = wrenches or {}, second_moments(model), working_frames(model, q)
     at = {0: Moving(Vector(), Symmetric(), Vector(), -model.gravity, Matrix.zero())}
     V, S, link, f, I, K, p = {0: Vector()}, {}, {}, {}, {}, {}, {}
     for j, i in model.outward():
         X, motions = level[j].X, model.subspace(j, q)
-        own = Own(motions, model.joint_motion(j, q, v), model.joint_motion(j, q, a) + model.joint_drift(j, q, v))
+        joint_a = model.joint_motion(j, q, a) + model.joint_drift(j, q, v)
+        motion = JointMotion(motions, model.joint_motion(j, q, v), joint_a)
         M, MS, E = link[j] = level[j].constants(*parameters[j])
-        at[j] = at[i].moved(level[j].fixed, X, own, E)
+        at[j] = at[i].moved(level[j].fixed, X, motion, E)
         carried = X.inward(plus_cross(V[i], at[i].w, X.origin))
-        V[j] = carried + own.v.linear
-        if len(motions) == 1:  # its own motion changes nothing in (1) and (2)
+        V[j] = carried + motion.v.linear
+        if len(motions) == 1:  # the motion of joint j does not change (1) and (2)
             S[j] = [Column.of(motions[0], at[j], V[j])]
         else:
             S[j] = list(columns(model, j, v, a, motions, at_joint(at[i], X), carried))
@@ -112,7 +110,7 @@ def singh_russell_wensing(
 
 
 class Column(NamedTuple):
-    """A unit motion, its rates, and ``twice``, that of (7) and (8): half of it is Sd, half moves with the link."""
+    """A unit motion, its rates, and ``twice``, Sd_j + V_j x S_j of (7) and (8)."""
 
     S: Motion
     Sd: Motion
@@ -121,7 +119,7 @@ class Column(NamedTuple):
 
     @staticmethod
     def of(S: Motion, before: Moving, v: Vector, after: Motion | None = None) -> Column:
-        """``after``: the link's own velocity, if that makes a difference."""
+        """Return the rates of S; ``after`` is the velocity of the moved link, where it makes a difference."""
         l, e, w = S.linear, S.angular, before.w
         Sd = Motion(w.cross(l) + v.cross(e), w.cross(e))                                                # (1)
         v2 = 2 * v
@@ -133,9 +131,9 @@ class Column(NamedTuple):
 
 
 def columns(
-    model: Model, j: int, v: Sequence[Scalar], a: Sequence[Scalar], S: Sequence[Motion], before: Moving, carried: Vector
+    model: Model, j: int, v: Scalars, a: Scalars, S: Sequence[Motion], before: Moving, carried: Vector
 ) -> Iterator[Column]:
-    """Of a joint with several freedoms, behind a link that moves so."""
+    """Yield the columns of a joint with several freedoms, behind a link that moves so."""
     freedoms = model.freedoms(j)
     together = [[k] for k in range(len(S))] if model.joint(j).kind.successive else [range(len(S))]
     for group in together:
@@ -147,20 +145,20 @@ def columns(
 
 
 def at_joint(link: Moving, X: Transform) -> Moving:
-    """The motion of a link where X places a joint, in the axes there."""
+    """Return the motion of a link where X places a joint, in the axes there."""
     w, wd = X.inward(link.w), X.inward(link.wd)
     return Moving(w, Symmetric(), wd, X.inward(link.Vd + link.U @ X.origin), acceleration_matrix(w, wd))
 
 
 def moved_by(link: Moving, v: Motion, a: Motion) -> Moving:
-    """That of what moves against it with v and a, in place."""
+    """Return the motion of a frame at the same place that moves relative to the link with v and a."""
     w, wd = link.w + v.angular, link.wd + link.w.cross(v.angular) + a.angular
     Vd = link.Vd + (link.w + w).cross(v.linear) + a.linear
     return Moving(w, Symmetric(), wd, Vd, acceleration_matrix(w, wd))
 
 
 class Coriolis:
-    """Twice B, from the columns of twice K and from twice p."""
+    """The operator 2 B, from the columns of 2 K and from 2 p."""
 
     def __init__(self, K: Sequence[Vector], p: Vector):
         self.K, self.p = Matrix(*K).T, p
@@ -169,12 +167,12 @@ class Coriolis:
         return Force(S.angular.cross(self.p), trace_less(self.K, S.angular))                            # (4)
 
     def back(self, S: Motion) -> Vector:
-        """What the transpose makes of S; it has no linear part."""
+        """Return the transpose of 2 B times S, which has no linear part."""
         return plus_cross(trace_less(self.K.T, S.angular), self.p, S.linear)
 
 
 def trace_less(K: Matrix, e: Vector) -> Vector:
-    """(tr K) e - K e"""
+    """Return (tr K) e - K e."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = K.rows
     return Vector(
         (yy + zz) * e.x - xy * e.y - xz * e.z,
@@ -183,22 +181,23 @@ def trace_less(K: Matrix, e: Vector) -> Vector:
     )
 
 
-# -- sums of products, one after the other: each fuses with the sum so far --------------------------------------------
+# -- sums of products in sequence: each product fuses with the sum so far --------------------------------------------
 
 
 def plus_power(start: Scalar, S: Motion, f: Force) -> Scalar:
+    """Return start + S . f."""
     for x, y in zip(S, f, strict=True):
         start = start + x * y
     return start
 
 
 def plus_product(start: Vector, rows: Sequence[Vector], v: Vector) -> Vector:
-    """start + A v"""
+    """Return start + A v."""
     return Vector(*(x + row.x * v.x + row.y * v.y + row.z * v.z for x, row in zip(start, rows, strict=True)))
 
 
 def plus_cross(start: Vector, a: Vector, b: Vector) -> Vector:
-    """start + a x b"""
+    """Return start + a x b."""
     return Vector(
         start.x + a.y * b.z - a.z * b.y,
         start.y + a.z * b.x - a.x * b.z,
@@ -207,6 +206,6 @@ def plus_cross(start: Vector, a: Vector, b: Vector) -> Vector:
 
 
 def plus_momentum(start: Force, I: Inertia, S: Motion) -> Force:
-    """start + I S"""
+    """Return start + I S."""
     linear = plus_cross(start.linear + S.linear * I.mass, S.angular, I.h)
     return Force(linear, plus_cross(plus_product(start.angular, I.J.rows, S.angular), I.h, S.linear))

@@ -1,4 +1,4 @@
-"""Methods of this family, for the catalog."""
+"""Lagrange's and Newton-Euler equations as compared in Hollerbach (1980)."""
 
 from functools import partial
 
@@ -15,47 +15,31 @@ _method = partial(Method, quantity="inverse_dynamics", serial=True, kinds=ONE_AX
 
 METHODS: tuple[Method, ...] = (
     _method(
-        name="uicker-kahn",
-        function=uicker_kahn,
-        reference="uicker1965",
+        name="uicker-kahn", function=uicker_kahn, reference="uicker1965",
         summary="Lagrange written out, 4x4 matrices, O(n^4)",
     ),
     _method(
-        name="waters",
-        function=waters,
-        reference="waters1979",
+        name="waters", function=waters, reference="waters1979",
         summary="Lagrange, velocities by recursion, 4x4 matrices, O(n^2)",
     ),
     _method(
-        name="hollerbach-4x4",
-        function=hollerbach_4x4,
-        reference="hollerbach1980",
+        name="hollerbach-4x4", function=hollerbach_4x4, reference="hollerbach1980",
         summary="recursive Lagrange, 4x4 matrices, O(n)",
     ),
     _method(
-        name="hollerbach-3x3",
-        function=hollerbach_3x3,
-        reference="hollerbach1980",
+        name="hollerbach-3x3", function=hollerbach_3x3, reference="hollerbach1980",
         summary="recursive Lagrange, 3x3 matrices, O(n)",
     ),
     _method(
-        name="newton-euler-base",
-        function=newton_euler_base,
-        reference="hollerbach1980",
-        summary="Luh's Newton-Euler in base coordinates, centres of mass, O(n)",
-        grouped=False,
+        name="newton-euler-base", function=newton_euler_base, reference="hollerbach1980",
+        summary="Luh's Newton-Euler in base coordinates, centres of mass, O(n)", grouped=False,
     ),
     _method(
-        name="newton-euler-link",
-        function=newton_euler_link,
-        reference="luh1980",
-        summary="Luh's Newton-Euler in link coordinates, centres of mass, O(n)",
-        grouped=False,
+        name="newton-euler-link", function=newton_euler_link, reference="luh1980",
+        summary="Luh's Newton-Euler in link coordinates, centres of mass, O(n)", grouped=False,
     ),
     _method(
-        name="configuration-space",
-        function=configuration_space,
-        reference="hornraibert1978",
+        name="configuration-space", function=configuration_space, reference="hornraibert1978",
         summary="coefficients G, J_ij, C_ijk of the position, then their sum, O(n^3)",
     ),
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Vector
 from ..coriolis import gyroscopic
 from ..method import Wrenches
@@ -15,10 +13,8 @@ Grid = list[Row]
 Cube = list[Grid]
 
 
-def configuration_space(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces as polynomials of the rates, with the coefficients of Horn & Raibert's configuration space.
+def configuration_space(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces as polynomials of the rates, with coefficients by Horn & Raibert's configuration space.
 
     Hollerbach (1980); the paper does not number the equation:
 
@@ -27,16 +23,16 @@ def configuration_space(
     return forces(*coefficients(model, q), v, a)
 
 
-def forces(G: Row, J: Grid, C: Cube, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
-    """2 n^3 + n^2 multiplications, once the coefficients are known."""
+def forces(G: Row, J: Grid, C: Cube, v: Scalars, a: Scalars) -> list[Scalar]:
+    """Return (1), by 2 n^3 + n^2 multiplications, from the coefficients."""
     n = range(len(G))
     inertial = [sum(J[i][j] * a[j] for j in n) for i in n]
     coriolis = [sum(C[i][j][k] * (v[j] * v[k]) for j in n for k in n) for i in n]
     return [G[i] + inertial[i] + coriolis[i] for i in n]                             # (1)
 
 
-def coefficients(model: Model, q: Sequence[Scalar]) -> tuple[Row, Grid, Cube]:
-    """G_i, J_ij and C_ijk = C_ikj at positions ``q`` of a serial chain, rotor inertia on the diagonal of J, O(n^3).
+def coefficients(model: Model, q: Scalars) -> tuple[Row, Grid, Cube]:
+    """Return G_i, J_ij and C_ijk = C_ikj of a serial chain at ``q``, rotor inertia on the diagonal of J, O(n^3).
 
     The paper leaves open where they come from. Here: Sj is the unit motion of joint j seen from body l, Ic_l the
     inertia of body l and all it carries. A point r of body l moves with vj + wj x r per unit of qd_j, and joint j turns
@@ -62,17 +58,17 @@ def coefficients(model: Model, q: Sequence[Scalar]) -> tuple[Row, Grid, Cube]:
     g: Vector = model.gravity
     for l, _ in model.outward():
         S, g = [X[l].motion_inward(s) for s in S] + model.subspace(l, q), X[l].inward(g)
-        inertia, own, to = Ic[l], S[-1], l - 1
-        momentum = inertia @ own
+        inertia, screw, to = Ic[l], S[-1], l - 1
+        momentum = inertia @ screw
         for i, s in enumerate(S):
             J[i][to] = J[to][i] = s.dot(momentum)                                    # (2)
         J[to][to] = J[to][to] + model.joint(l).rotor_inertia
         for j, s in enumerate(S):
-            force = gyroscopic(inertia, s.angular, own)
+            force = gyroscopic(inertia, s.angular, screw)
             for i in range(to):
                 C[i][j][to] = C[i][to][j] = S[i].dot(force)                          # (3)
         for k in range(to):
             for j in range(k + 1):
                 C[to][j][k] = C[to][k][j] = -C[k][j][to]                             # (4)
-        G[to] = -(own.linear.dot(g * inertia.mass) + own.angular.dot(inertia.h.cross(g)))  # (5)
+        G[to] = -(screw.linear.dot(g * inertia.mass) + screw.angular.dot(inertia.h.cross(g)))  # (5)
     return G, J, C

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links3, with_rotors, zeros
 from .waters import motion
 
 
-def hollerbach_3x3(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by the recursive Lagrangian formulation with 3x3 matrices, O(n).
+def hollerbach_3x3(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by the recursive Lagrangian formulation with 3x3 matrices, O(n).
 
     Hollerbach (1980). W_j now turns vectors from frame j to the base and follows (8)-(10); p_j leads from the base to
     origin j, ip_i* from origin i - 1 to origin i, n_i = m_i r_i* and J_i are first and second moments about origin i,
@@ -40,10 +36,9 @@ def hollerbach_3x3(
 
 
 def accelerations(
-    links: Links3, W: dict[int, Dense], Wd: dict[int, Dense], Wdd: dict[int, Dense],
-    v: Sequence[Scalar], a: Sequence[Scalar], base: Dense,
+    links: Links3, W: dict[int, Dense], Wd: dict[int, Dense], Wdd: dict[int, Dense], v: Scalars, a: Scalars, base: Dense
 ) -> dict[int, Dense]:
-    """pdd_j of all frame origins; ``base`` is pdd_0."""
+    """Return pdd_j of all frame origins; ``base`` is pdd_0."""
     p, z, pdd = links.p, links.z, {0: base}
     for j in range(1, links.n + 1):
         pdd[j] = pdd[j - 1] + Wdd[j] @ p[j]                                                            # (16)
@@ -53,6 +48,7 @@ def accelerations(
 
 
 def forces(links: Links3, W: dict[int, Dense], Wdd: dict[int, Dense], pdd: dict[int, Dense]) -> list[Scalar]:
+    """Return F_1 .. F_n."""
     A, dA, J, p, z, n, g = links.A, links.dA, links.J, links.p, links.z, links.mr, links.g
     D, e, c, M, F = zeros(3, 3), zeros(1, 3), zeros(3, 1), 0, []
     for i in range(links.n, 0, -1):

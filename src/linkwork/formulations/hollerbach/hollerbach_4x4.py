@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links4, with_rotors, zeros
 from .waters import motion
 
 
-def hollerbach_4x4(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
+def hollerbach_4x4(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
 
     Hollerbach (1980). W, Wd, Wdd by Waters' recursion (8)-(10). Because dW_j/dq_i = dW_i/dq_i iW_j, the sums (6) over
     the links j >= i become (11), and D and c come by recursion from the last link to the first:
@@ -31,6 +27,7 @@ def hollerbach_4x4(
 
 
 def forces(links: Links4, W: dict[int, Dense], Wdd: dict[int, Dense]) -> list[Scalar]:
+    """Return F_1 .. F_n."""
     A, dA, J, mr, g = links.A, links.dA, links.J, links.mr, links.g
     D, c, F = zeros(4, 4), zeros(4, 1), []
     for i in range(links.n, 0, -1):

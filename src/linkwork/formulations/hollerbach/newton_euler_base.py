@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Pose, Vector, Z
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import with_rotors
 
 
-def newton_euler_base(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by Newton-Euler, all vectors in base coordinates, O(n).
+def newton_euler_base(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by Newton-Euler, all vectors in base coordinates, O(n).
 
     Hollerbach (1980) after Luh, Walker & Paul; the paper does not number these equations. p_i* leads from origin i - 1
     to origin i, r_i* from origin i to the centre of mass, I_i is about it and turns with the link. In brackets what a

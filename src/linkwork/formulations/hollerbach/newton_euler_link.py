@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Transform, Vector, Z
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import with_rotors
 
 
-def newton_euler_link(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by Newton-Euler, the vectors of each link in its own frame, O(n).
+def newton_euler_link(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by Newton-Euler, the vectors of each link in its own frame, O(n).
 
     Hollerbach (1980) after Luh, Walker & Paul; the paper shows three of these equations and numbers none. A_i turns
     frame i to frame i - 1, z is its axis z_i-1; p_i* and r_i* lead from origin i - 1 to origin i and from there to the
@@ -37,9 +34,9 @@ def newton_euler_link(
 
 
 class LuhLinks:
-    """What (1)-(8) know of the links, in frame i. A_n+1 = 1."""
+    """Constants and transforms of the links that (1)-(8) need, in frame i. A_n+1 = 1."""
 
-    def __init__(self, chain: DistalChain, q: Sequence[Scalar]):
+    def __init__(self, chain: DistalChain, q: Scalars):
         self.n = chain.n
         self.slides = frozenset(i for i in range(1, self.n + 1) if chain.prismatic(i))
         self.A: dict[int, Any] = {i: chain.A(i, q) for i in range(1, self.n + 1)} | {self.n + 1: Transform()}
@@ -50,7 +47,8 @@ class LuhLinks:
         self.base: Vector = -chain.gravity
 
 
-def forces(links: LuhLinks, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+def forces(links: LuhLinks, v: Scalars, a: Scalars) -> list[Scalar]:
+    """Return F_1 .. F_n."""
     A, p, r, m, I = links.A, links.p, links.r, links.m, links.I
     w, wd, pdd, F, N = Vector(), Vector(), links.base, {}, {}
     for i in range(1, links.n + 1):

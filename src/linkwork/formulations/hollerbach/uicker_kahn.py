@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links4, identity, with_rotors
@@ -14,10 +12,8 @@ Pair = tuple[int, int]
 Triple = tuple[int, int, int]
 
 
-def uicker_kahn(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by Lagrange's equations with 4x4 matrices, no recursion, O(n^4).
+def uicker_kahn(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by Lagrange's equations with 4x4 matrices, no recursion, O(n^4).
 
     Hollerbach (1980), kW_j = A_k+1 .. A_j places frame j in frame k, J_j is about the origin of frame j:
 
@@ -34,7 +30,7 @@ def uicker_kahn(
 
 
 def derivatives(links: Links4) -> tuple[dict[Pair, Dense], dict[Triple, Dense]]:
-    """dW[k, j] and d2W[k, l, j]. The kW_j are computed first and stored, as the paper does."""
+    """Return dW[k, j] and d2W[k, l, j]. The kW_j are computed first and stored, as the paper does."""
     n, A, dA, d2A = links.n, links.A, links.dA, links.d2A
     W, dW, d2W = {}, {}, {}
     for k in range(n + 1):
@@ -53,10 +49,8 @@ def derivatives(links: Links4) -> tuple[dict[Pair, Dense], dict[Triple, Dense]]:
     return dW, d2W
 
 
-def forces(
-    links: Links4, dW: dict[Pair, Dense], d2W: dict[Triple, Dense], v: Sequence[Scalar], a: Sequence[Scalar]
-) -> list[Scalar]:
-    """F_1 .. F_n, the three kinds of terms summed apart."""
+def forces(links: Links4, dW: dict[Pair, Dense], d2W: dict[Triple, Dense], v: Scalars, a: Scalars) -> list[Scalar]:
+    """Return F_1 .. F_n, the three kinds of terms summed apart."""
     n, J, mr, g = links.n, links.J, links.mr, links.g
     upto = [range(1, j + 1) for j in range(n + 1)]
     qd, qdd = (0, *v), (0, *a)

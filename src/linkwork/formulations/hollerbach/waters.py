@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..distal_chain import DistalChain
 from ..method import Wrenches
 from .matrices import Dense, Links3, Links4, identity, with_rotors, zeros
 
 
-def waters(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], wrenches: Wrenches = None
-) -> list[Scalar]:
-    """Joint forces by Lagrange's equations with backward recursion, 4x4 matrices, O(n^2).
+def waters(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces by Lagrange's equations with backward recursion, 4x4 matrices, O(n^2).
 
     Hollerbach (1980), after Waters (1979). W_j places frame j in the base, J_j holds the moments of mass of link j
     about the origin of frame j:
@@ -31,8 +27,8 @@ def waters(
     return with_rotors(model, forces(links, W, Wdd), a)
 
 
-def motion(links: Links3 | Links4, v: Sequence[Scalar], a: Sequence[Scalar]) -> tuple[dict[int, Dense], ...]:
-    """W, Wd and Wdd of all links; the same recursion for 4x4 and 3x3 matrices."""
+def motion(links: Links3 | Links4, v: Scalars, a: Scalars) -> tuple[dict[int, Dense], ...]:
+    """Return W, Wd and Wdd of all links; the same recursion for 4x4 and 3x3 matrices."""
     A, dA, d2A = links.A, links.dA, links.d2A
     W, Wd, Wdd = {0: identity(links.size)}, {0: zeros(links.size, links.size)}, {0: zeros(links.size, links.size)}
     for j in range(1, links.n + 1):
@@ -45,7 +41,7 @@ def motion(links: Links3 | Links4, v: Sequence[Scalar], a: Sequence[Scalar]) -> 
 
 
 def forces(links: Links4, W: dict[int, Dense], Wdd: dict[int, Dense]) -> list[Scalar]:
-    """F_1 .. F_n; dW_j/dq_i follows dW_j-1/dq_i as W_j follows W_j-1."""
+    """Return F_1 .. F_n; dW_j/dq_i follows dW_j-1/dq_i as W_j follows W_j-1."""
     n, A, dA, J, mr, g = links.n, links.A, links.dA, links.J, links.mr, links.g
     F = []
     for i in range(1, n + 1):

@@ -1,4 +1,4 @@
-"""Known and unknown accelerations by blocks of the inertia matrix, and Khalil's two ways to treat a moving base."""
+"""Hybrid dynamics by blocks of the inertia matrix, and Khalil's two ways to treat a moving base."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...spatial import Force, Matrix, Transform, Vector, Z
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
@@ -16,15 +16,9 @@ from .moving_inverse import point_acceleration
 
 
 def khalil_blocks(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Forces of the freedoms whose acceleration is ``known``, accelerations of all others under ``tau``, O(n^3).
+    """Return the forces where accelerations are ``known``, and the accelerations of all other freedoms, O(n^3).
 
     Khalil (2010), 6.1 for elastic joints and 7.1 for a moving base, where qdd has the six of the base first: r are the
     freedoms with known accelerations, f the others.
@@ -53,15 +47,9 @@ def khalil_blocks(
 
 
 def newton_euler(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    virtual: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None, *, virtual: bool = False
 ) -> list[Scalar]:
-    """Gamma = A qdd + H by the inverse recursion of section 3.2 for a tree on a fixed or moving base.
+    """Return Gamma = A qdd + H by the inverse recursion of section 3.2 for a tree on a fixed or moving base.
 
     The base can be taken into account in two ways (7.1). Its motion gives the initial conditions (w_0, w'_0, V'_0), and
     the inward recursion goes on to the base itself, whose wrench is its six equations. Or, ``virtual=True``, a virtual
@@ -107,13 +95,13 @@ def newton_euler(
 
 
 def only_on_the_ground(model: Model) -> str:
-    """Why the method does not fit; empty if it does."""
-    held = [model.joint(j).name for j, i in model.outward() if i and model.joint(j).kind.free]
-    return f"it is for bodies that float against the ground, and {held[0]!r} is carried by a link" if held else ""
+    """Return why the method does not suit a model; empty if it does."""
+    carried = [model.joint(j).name for j, i in model.outward() if i and model.joint(j).kind.free]
+    return f"it is for bodies that float against the ground, and {carried[0]!r} is carried by a link" if carried else ""
 
 
 class LinkMotion(NamedTuple):
-    """w, w' and V' of a link, V' the acceleration of its origin."""
+    """Motion of a link: w, w', and the acceleration V' of its origin."""
 
     w: Vector
     wd: Vector
@@ -121,22 +109,19 @@ class LinkMotion(NamedTuple):
 
     @property
     def U(self) -> Matrix:
+        """hat(w') + hat(w) hat(w)."""
         return acceleration_matrix(self.w, self.wd)
 
 
-def base_motion(
-    model: Model, j: int, q: Sequence[Scalar], wTj: Transform, v: Sequence[Scalar], a: Sequence[Scalar]
-) -> LinkMotion:
-    """Of a link that floats above the ground, at v and a as linkwork has them."""
+def base_motion(model: Model, j: int, q: Scalars, wTj: Transform, v: Scalars, a: Scalars) -> LinkMotion:
+    """Return the motion of a floating base at v and a in the convention of linkwork."""
     velocity = model.joint_motion(j, q, v)
     acceleration = point_acceleration(model.joint_motion(j, q, a), velocity)
     return LinkMotion(velocity.angular, acceleration.angular, acceleration.linear - wTj.inward(model.gravity))
 
 
-def next_link(
-    motion: LinkMotion, iTj: Transform, sigma: int, sigmabar: int, qd: Scalar, qdd: Scalar
-) -> LinkMotion:
-    """Of link j from that of its antecedent i."""
+def next_link(motion: LinkMotion, iTj: Transform, sigma: int, sigmabar: int, qd: Scalar, qdd: Scalar) -> LinkMotion:
+    """Return the motion of link j from that of its antecedent i."""
     jR_i, (w, wd, Vd) = iTj.inward, motion
     jw_i = jR_i(w)                                                                                               # (18)
     return LinkMotion(

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, sign
+from ...scalar import Scalar, Scalars, sign
 from ...spatial import ArticulatedInertia, Force, Motion, Vector, Z
 from ..method import Wrenches
 from .inverse import sigmas
 
 
 def khalil_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    friction: bool = False,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None, *, friction: bool = False
 ) -> list[Scalar]:
-    """Joint accelerations under joint forces ``tau`` (the paper's Gamma), O(n), the inertia matrix never formed.
+    """Return the joint accelerations under joint forces ``tau`` (the paper's Gamma), O(n), without the inertia matrix.
 
     Khalil (2010), section 3.3.2. Six-vectors are [linear; angular]; V'_j holds the acceleration of the point O_j, not
     the rate of its components. jT_i (17) takes motions outward, its transpose takes forces inward, aa_j is the joint's
@@ -40,7 +32,8 @@ def khalil_direct(
 
     The text at hand has iT_i^T for jT_i^T in (39) and (40), and a transpose too many at jT_i in (41) and (43). Gravity
     enters as V'_0 = -g. f_e is what a link exerts ON its environment, ``wrenches`` are applied TO the body. (44) is
-    done with ``friction=True``; a Method leaves friction to the quantity. The joint wrenches (42) are not needed here.
+    computed with ``friction=True``; in a Method the quantity subtracts friction. The joint wrenches (42) are not needed
+    here.
     """
     applied = wrenches or {}
     iTj, aa, w, gamma, beta, JJ = {}, {}, {0: Vector()}, {}, {}, {}

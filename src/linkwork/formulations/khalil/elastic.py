@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Motion
 from ..method import Wrenches
 from .hybrid import Apparent, eliminated, joined, outward, velocity_terms
 
 
 def khalil_elastic(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Forces of the rigid joints, whose acceleration is ``known``, and accelerations of the elastic ones, O(n).
+    """Return the forces of the rigid joints, whose acceleration is ``known``, and accelerations of elastic ones, O(n).
 
     Khalil (2010), section 6.3, after Khalil & Gautier (2000). Letters as in ``khalil_direct``, tau_j what the spring of
     an elastic joint exerts on it, i = a(j). The first pass is that of the direct model, (34) and (35). Then, inward,
@@ -42,7 +36,7 @@ def khalil_elastic(
       (82)  Gamma_j = aa_j^T f_j + Ia_j qdd_j                                                    rigid
 
     The text at hand has jT_i^T for jT_i in (79)-(81), lists (81) for elastic joints only, and has no Ia in (72). tau_j
-    is -K_j (q_j - q_0j), or 0 for a joint without a motor (remark in 6.2); the quantity puts it there, with friction.
+    is -K_j (q_j - q_0j), or 0 for a joint without a motor (remark in 6.2); the quantity computes it, with friction.
     """
     iTj, gamma, beta = velocity_terms(model, q, v, wrenches)
     aa = {j: model.subspace(j, q)[0] for j in gamma}

@@ -1,35 +1,30 @@
-"""Khalil's recursion for any tree: any mix of known and unknown accelerations, the base fixed or moving."""
+"""Khalil's recursion for any tree with any mix of known and unknown accelerations, on a fixed or moving base."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from ...model import Model
-from ...scalar import Scalar, is_one, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_one, is_zero, ldl
 from ...spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Transform, Vector
 from ..kinematics import body_velocities
+from ..link_modes import ModalTerms
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
-from ..total_inertia import Elimination, fluids
+from ..total_inertia import fluids
 
-Apparent = Inertia | ArticulatedInertia  # JJ: of a rigid body as long as nothing behind it yields
+Apparent = Inertia | ArticulatedInertia  # JJ: that of a rigid body if all accelerations behind it are known
 
 
 def khalil_hybrid(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Forces of the freedoms whose acceleration is ``known``, accelerations of all others under ``tau``, O(n).
+    """Return the forces where accelerations are ``known``, and the accelerations of all other freedoms, O(n).
 
     Khalil (2010) has a recursion for elastic joints on a fixed base (section 6.3), one for a moving base with rigid
     joints (section 7.2) and one for a moving base with given forces (section 7.3). They are one: zeta_j holds what is
     known of a joint's acceleration, aa_j its freedoms that are not known, and tau_j their forces. Numbers are those of
-    the equations that each line unites, letters as in ``khalil_direct``, i = a(j), sums over the links j on link i:
+    the equations that each line combines, letters as in ``khalil_direct``, i = a(j), sums over the links j on link i:
 
       (89)  zeta_j  = gamma_j + sum of the known qdd_j with their screws
       (72)  H_j     = aa_j^T JJ*_j aa_j + Ia_j                                also (36), (103)
@@ -44,14 +39,14 @@ def khalil_hybrid(
 
     A moving base is a link on a joint of six freedoms: H_j is 6x6, and gamma_j = [w x V; 0] turns its rates into the
     acceleration of a point (see ``moving_inverse``), so that its six may be known or not, each by itself. Gravity
-    enters as V'_0 = -g of the ground. Added mass A of a link, of which the paper does not speak, is inertia without
+    enters as V'_0 = -g of the ground. Added mass A of a link, which the paper does not have, is inertia without
     weight that acts on rates of components: JJ_j gets A, beta_j gets -A [g - w x V; 0].
 
-    Links that bend, after Boyer & Khalil (1998): joint j holds the modes of link i. With P_j, m_j and Q_j as in
-    ``flexible``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j, since
-    P_j meets jT_i V'_i alone. Accelerations of modes are never known.
+    Links with modes, after Boyer & Khalil (1998): the freedoms of joint j are modes of link i. With P_j, m_j and Q_j
+    as in ``link_modes``, H_j gets m_j, JJ*_j aa_j gets P_j in (73), (74) and (80), and tau_j loses Q_j - P_j^T zeta_j,
+    because P_j acts on jT_i V'_i alone. Accelerations of modes are never known.
     """
-    modes = Elimination(model, q, v, wrenches, spatial=False)
+    modes = ModalTerms(model, q, v, wrenches, spatial=False)
     model = modes.model
     iTj, gamma, beta = velocity_terms(model, q, v, modes.wrenches)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}
@@ -62,7 +57,7 @@ def khalil_hybrid(
     for j, i in model.inward():
         screws = dict(zip(model.freedoms(j), model.subspace(j, q), strict=True))
         zeta[j] = gamma[j] + total(screw * a[k] for k, screw in screws.items() if known[k])                      # (89)
-        free[j] = [k for k in reversed(screws) if not known[k]]  # of a base, shifts are eliminated before turns
+        free[j] = [k for k in reversed(screws) if not known[k]]  # for a base, shifts are eliminated before turns
         aa[j] = [screws[k] for k in free[j]]
         JJaa[j] = [JJ[j] @ screw for screw in aa[j]]
         H = [[screw.dot(force) for force in JJaa[j]] for screw in aa[j]]
@@ -93,10 +88,10 @@ def khalil_hybrid(
         carried = iTj[j].motion_inward(Vd[i]) + zeta[j]
         load = [x - carried.dot(force) for x, force in zip(tau_[j], JJaa[j], strict=True)]
         L, inverse = factors[j]
-        own = ldl.solve(L, inverse, load)                                                                        # (80)
-        Vd[j] = carried + total(screw * x for screw, x in zip(aa[j], own, strict=True))                          # (81)
+        qdd_j = ldl.solve(L, inverse, load)                                                                      # (80)
+        Vd[j] = carried + total(screw * x for screw, x in zip(aa[j], qdd_j, strict=True))                        # (81)
         f = JJ[j] @ Vd[j] - beta[j]                                                                              # (79)
-        for k, x in zip(free[j], own, strict=True):
+        for k, x in zip(free[j], qdd_j, strict=True):
             qdd[k] = x
         for k, screw in zip(model.freedoms(j), model.subspace(j, q), strict=True):
             if known[k]:
@@ -105,9 +100,9 @@ def khalil_hybrid(
 
 
 def velocity_terms(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None
+    model: Model, q: Scalars, v: Scalars, wrenches: Wrenches = None
 ) -> tuple[dict, dict[int, Motion], dict[int, Force]]:
-    """iT_j, gamma_j and beta_j of every link: what does not depend on accelerations.
+    """Return iT_j, gamma_j and beta_j of every link, which do not depend on accelerations.
 
     With hat(w) hat(w) r for w x (w x r), the joint's own velocity [vJ; wJ] (qd_j a_j in one half, for a base both):
 
@@ -118,8 +113,8 @@ def velocity_terms(
     applied = wrenches or {}
     iTj, w, hats, gamma, beta = {}, {0: Vector()}, {0: Matrix.zero()}, {}, {}
     for j, i in model.outward():
-        iTj[j], own = model.transform(j, q), model.joint_motion(j, q, v)
-        vJ, wJ = own.linear, own.angular
+        iTj[j], joint_v = model.transform(j, q), model.joint_motion(j, q, v)
+        vJ, wJ = joint_v.linear, joint_v.angular
         jw_i = iTj[j].inward(w[i])
         w[j] = jw_i + wJ                                                                                         # (18)
         hats[j] = acceleration_matrix(w[j], Vector())
@@ -134,10 +129,10 @@ def velocity_terms(
 def eliminated(
     JJ: Apparent, aa: Sequence[Motion], dyads: Sequence[Force], scaled: Sequence[Force], Ia: Scalar
 ) -> ArticulatedInertia:
-    """K_j (73), with H_j = L^T D L, ``dyads`` = JJ*_j aa_j L^-1 and ``scaled`` = these times D^-1.
+    """Return K_j (73), with H_j = L^T D L, ``dyads`` = JJ*_j aa_j L^-1 and ``scaled`` = these times D^-1.
 
-    Without a rotor (or modes) nothing beside JJ*_j resists it: K_j aa_j = 0, and where aa_j is along an axis of the
-    frame these entries are made exact zeros.
+    Without a rotor (or modes) only JJ*_j resists the motion: K_j aa_j = 0, and where aa_j is along an axis of the
+    frame, these entries are set to structural zeros.
     """
     K = articulated(JJ).minus_dyad(dyads, scaled)
     if not is_zero(Ia):
@@ -150,20 +145,22 @@ def eliminated(
 
 
 def articulated(JJ: Apparent) -> ArticulatedInertia:
+    """Return an inertia as articulated inertia."""
     return ArticulatedInertia.rigid(JJ) if isinstance(JJ, Inertia) else JJ
 
 
 def joined(one: Apparent, other: Apparent) -> Apparent:
-    """The sum, which is that of a rigid body if both are."""
+    """Return the sum, which is that of a rigid body if both are."""
     if isinstance(one, Inertia) and isinstance(other, Inertia):
         return one + other
     return articulated(one) + articulated(other)
 
 
 def outward(iTj: Transform, JJ: Apparent) -> Apparent:
-    """jT_i^T JJ_j jT_i"""
+    """Return jT_i^T JJ_j jT_i."""
     return iTj.inertia_outward(JJ) if isinstance(JJ, Inertia) else iTj.articulated_outward(JJ)
 
 
 def total(motions: Iterable[Motion]) -> Motion:
+    """Return the sum of motions."""
     return sum(motions, Motion())

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, sign
+from ...scalar import Scalar, Scalars, sign
 from ...spatial import Matrix, Vector, Z
 from ..method import Wrenches
 
 
 def khalil(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-    *,
-    friction: bool = False,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None, *, friction: bool = False
 ) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Khalil (2010), section 3.2, for j = 1..n outward and j = n..1 inward, i = a(j) the antecedent of link j, a_j the
     unit vector of its axis, sigma_j = 0 and sigmabar_j = 1 for a revolute joint, 1 and 0 for a prismatic one. M_j, MS_j
@@ -42,7 +34,7 @@ def khalil(
 
     The text at hand has jw_j for jw_i in (18), w'_j for w_j in (19) and hat(w) for hat(w') in U_j. Gravity enters as
     V'_0 = -g. f_e and m_e are what a link exerts ON its environment; ``wrenches`` are applied TO the body, so they
-    start with the other sign. (31) is complete with ``friction=True``; a Method leaves friction to the quantity.
+    start with the other sign. (31) is complete with ``friction=True``; in a Method the quantity adds friction.
     """
     f_e = {j: -force.linear for j, force in (wrenches or {}).items()}
     m_e = {j: -force.angular for j, force in (wrenches or {}).items()}
@@ -80,9 +72,10 @@ def khalil(
 
 
 def sigmas(model: Model, j: int) -> tuple[int, int]:
-    """sigma_j and sigmabar_j"""
+    """Return sigma_j and sigmabar_j."""
     return (1, 0) if model.joint(j).prismatic else (0, 1)
 
 
 def hat(w: Vector) -> Matrix:
+    """Return the matrix of w x."""
     return Matrix(Vector(0, -w.z, w.y), Vector(w.z, 0, -w.x), Vector(-w.y, w.x, 0))                              # (24)

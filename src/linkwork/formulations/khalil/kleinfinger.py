@@ -1,25 +1,17 @@
-"""Khalil & Kleinfinger's Newton-Euler for trees: the fewest inertia parameters, moments gathered on the matrix U."""
+"""Khalil & Kleinfinger's Newton-Euler for trees: the fewest inertia parameters, moments by entries of the matrix U."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model, grouped
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Matrix, Vector, Z
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 from .inverse import sigmas
 
 
-def khalil_kleinfinger(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+def khalil_kleinfinger(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Khalil & Kleinfinger (1987): modified Denavit-Hartenberg frames, base inertial parameters, the matrix U of a body's
     accelerations, nothing computed that is known to be zero. Equations are numbered here, in the letters of Khalil's
@@ -34,7 +26,7 @@ def khalil_kleinfinger(
       (7)  if_i += iR_j jf_j,   im_i += iR_j jm_j + iP_j x iR_j jf_j,   one elementary screw after the other
       (8)  Gamma_j = (sigma_j jf_j + sigmabar_j jm_j)^T z + Ia_j qdd_j
 
-    M, MS and J are grouped here, whatever the caller did to them: behind a revolute joint M, MS_z and J_yy vanish,
+    M, MS and J are grouped here, also if the caller did not: behind a revolute joint M, MS_z and J_yy vanish,
     behind a prismatic one J. ``shared_axes`` goes further.
     """
     model, applied = grouped(model), wrenches or {}

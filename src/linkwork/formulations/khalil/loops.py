@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...constraints import ClosedLoops
 from ...model import Model
-from ...scalar import Scalar, is_zero, ldl
+from ...scalar import Scalar, Scalars, is_zero, ldl
 from ...scalar.orthogonal import dot
 from ..crba import crba
 from ..method import Wrenches
 from ..parallel_axes import shared_axes
 from ..passive_forces import passive_forces
-from ..total_inertia import whole_inertia, whole_inverse
+from ..total_inertia import total_inertia_matrix, total_inverse_dynamics
 
 
 def khalil_loops(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Forces of the motors and accelerations of the free coordinates, from accelerations ``a`` of the driven ones and
-    forces ``tau`` on the free ones (see ``Mobility``), loops or none; velocities are of the independent ones.
+    """Return the forces of the motors and the accelerations of the free coordinates, with or without loops, from
+    accelerations ``a`` of the driven and forces ``tau`` on the free ones (see ``Mobility``); ``v``: independent ones.
 
-    Equation (58) with the unknown accelerations parted from the known ones, as (68) does it for elastic joints, (83)
+    Equation (58) with the unknown accelerations separated from the known ones, as (68) does for elastic joints and (83)
     for a moving base. k: driven, u: free, tau_m: motors, B = d qd_m / d qd_a:
 
       (58)  [B_k^T tau_m; B_u^T tau_m + tau_u] = A_c [qdd_k; qdd_u] + H_c
@@ -37,14 +30,14 @@ def khalil_loops(
     loops, mobility = ClosedLoops(model, q), model.mobility
     K = [loops.independent.index(k) for k in mobility.driven]
     U = [loops.independent.index(k) for k in mobility.free]
-    known: list[Scalar] = [0] * model.nv
+    qdd_k: list[Scalar] = [0] * model.nv
     for k, value in zip(K, a, strict=True):
-        known[k] = value
+        qdd_k[k] = value
     qd = loops.rates(v)
-    qdd = loops.accelerations(qd, known)
-    at_rest = whole_inverse(shared_axes, model, q, qd, qdd, wrenches)
+    qdd = loops.accelerations(qd, qdd_k)
+    at_rest = total_inverse_dynamics(shared_axes, model, q, qd, qdd, wrenches)
     r = loops.collect([x + y for x, y in zip(at_rest, passive_forces(model, q, qd), strict=True)])
-    A = loops.collect_matrix(whole_inertia(crba, model, q))                                                       # (58)
+    A = loops.collect_matrix(total_inertia_matrix(crba, model, q))                                                # (58)
     L, inverse = ldl.factor([[A[max(i, j)][min(i, j)] for j in U] for i in U])
     r_u = [r[u] - force for u, force in zip(U, tau, strict=True)]
     at_zero = ldl.solve(L, inverse, r_u)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ..method import Wrenches
 from .hybrid import Apparent, eliminated, joined, outward, velocity_terms
 from .moving_inverse import base_acceleration, component_rates, true_acceleration
 
 
-def khalil_moving_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Accelerations of a floating base and of the joints it carries, under joint forces ``tau``, O(n).
+def khalil_moving_direct(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the accelerations of a floating base and of the joints it carries, under joint forces ``tau``, O(n).
 
     Khalil (2010), section 7.3. Link 0, the base, is the first body of the model, tau_0 the wrench on it, its
     entries of ``tau``. Letters as in ``khalil_direct``, i = a(j), sums over the links j that link i carries:
@@ -35,8 +27,8 @@ def khalil_moving_direct(
       (112)  V'_j    = jT_i V'_i + aa_j qdd_j + gamma_j
 
     The text at hand has i-components of w_i in the second row of (101), no sums in (105) and (108), and V'_{j-1} for
-    jT_i V'_i in (110) and (112). With gravity as acceleration, (109) gives V'_0 - g. Friction (106) is the quantity's;
-    the joint wrenches (111) are not needed here.
+    jT_i V'_i in (110) and (112). With gravity as acceleration, (109) gives V'_0 - g. Friction, (106), is subtracted
+    by the quantity; the joint wrenches (111) are not needed here.
     """
     iTj, gamma, beta = velocity_terms(model, q, v, wrenches)                                               # (101) (102)
     JJ: dict[int, Apparent] = {j: model.inertia(j) for j in gamma}

@@ -1,4 +1,4 @@
-"""Khalil's recursive inverse model for trees on a moving base, and the two accelerations of a base."""
+"""Khalil's recursive inverse model for trees on a moving base, and the two conventions for its acceleration."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from collections.abc import Sequence
 from ...errors import UnsupportedError
 from ...model import Model
 from ...model.joints import FLOATING
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...spatial import Force, Motion, Pose
 from ..method import Wrenches
 from .hybrid import Apparent, total, velocity_terms
 
 
 def khalil_moving_inverse(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    known: Sequence[bool],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, known: Sequence[bool], wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Joint forces and the acceleration of the base when the joints accelerate with ``a``, O(n).
+    """Return the joint forces and the acceleration of the base when the joints accelerate with ``a``, O(n).
 
     Khalil (2010), section 7.2. Link 0, the base, is the first body of the model, tau_0 the wrench on it, its entries of
     ``tau``, zero unless something drives it. JJc_j and betac_j are those of the composite link j, which is link j with
@@ -39,10 +33,10 @@ def khalil_moving_inverse(
 
     The text at hand has jT_j for jT_i in (98) and a minus before the sum in (96), which is wrong for any sign of beta;
     beta_0 of the base itself starts (96). With gravity as acceleration, (97) gives V'_0 - g. The composite links are
-    rigid, which makes this far cheaper than the direct model. Friction of (100) is the quantity's.
+    rigid, which makes this far cheaper than the direct model. The quantity adds the friction of (100).
     """
     base = model.freedoms(1)
-    if not model.moving_base or any(given == (k in base) for k, given in enumerate(known)):
+    if not model.moving_base or any(is_known == (k in base) for k, is_known in enumerate(known)):
         raise UnsupportedError(
             "khalil_moving_inverse is for a moving base and joints that all have known accelerations",
             where=f"robot {model.name!r}",
@@ -69,18 +63,18 @@ def khalil_moving_inverse(
 
 
 def only_moving(model: Model) -> str:
-    """Why a method for a moving base does not fit; empty if it does."""
+    """Return why a method for a moving base does not suit a model; empty if it does."""
     return "" if model.moving_base else "it is for a moving base, and the base is fixed"
 
 
 def only_moving_with_motors(model: Model) -> str:
-    """Why the inverse model does not fit; empty if it does."""
+    """Return why the inverse model does not suit a model; empty if it does."""
     rigid = all(joint.role == "active" for joint in model.joints_on_base)
     return only_moving(model) or ("" if rigid else "it is for joints with motors, and some are elastic or passive")
 
 
-def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Sequence[Scalar]) -> Motion:
-    """V' with JJ V' = beta + the wrench tau on the base. Shifts are eliminated first, which a rigid body makes easy."""
+def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Scalars) -> Motion:
+    """Return V' with JJ V' = beta + the wrench tau on the base. Shifts are eliminated first, easy for a rigid body."""
     screws = dict(reversed([*enumerate(FLOATING.subspace(model.joint(1), ()))]))
     matrix = [[one.dot(JJ @ other) for other in screws.values()] for one in screws.values()]
     values = ldl.solve(*ldl.factor(matrix), [screw.dot(beta) + tau[k] for k, screw in screws.items()])
@@ -88,17 +82,17 @@ def base_acceleration(model: Model, JJ: Apparent, beta: Force, tau: Sequence[Sca
 
 
 def true_acceleration(model: Model, Vd: Motion, wT0: Pose) -> Motion:
-    """V'_0 from V'_0 - g."""
+    """Return V'_0 from V'_0 - g."""
     return Motion(Vd.linear + wT0.inward(model.gravity), Vd.angular)
 
 
 def point_acceleration(rates: Motion, velocity: Motion) -> Motion:
-    """Khalil's V' (acceleration of the frame's origin, resolved in the frame) from linkwork's (rates of the
-    components of the velocity): V' = a + w x V. The angular half is the same in both."""
+    """Return Khalil's V' (acceleration of the frame's origin, in the frame's axes) from linkwork's acceleration (rates
+    of the components of the velocity): V' = a + w x V. The angular part is the same in both."""
     return Motion(rates.linear + velocity.angular.cross(velocity.linear), rates.angular)
 
 
 def component_rates(point: Motion, velocity: Motion) -> Motion:
-    """linkwork's acceleration (rates of the components of the velocity) from Khalil's V' (acceleration of the
-    frame's origin, resolved in the frame): a = V' - w x V. The angular half is the same in both."""
+    """Return linkwork's acceleration (rates of the components of the velocity) from Khalil's V' (acceleration of the
+    frame's origin, in the frame's axes): a = V' - w x V. The angular part is the same in both."""
     return Motion(point.linear - velocity.angular.cross(velocity.linear), point.angular)

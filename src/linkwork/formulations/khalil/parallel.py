@@ -8,9 +8,9 @@ from operator import itemgetter
 
 from ...constraints.parallel import Parallel, platform_and_legs
 from ...model import CUT_JOINTS, Model
-from ...scalar import Scalar, ldl
+from ...scalar import Scalar, Scalars, ldl
 from ...scalar.orthogonal import Orthogonal, dot
-from ...scalar.staircase import exists
+from ...scalar.staircase import unique_or_nan
 from ...spatial import Motion
 from ..crba import crba
 from ..method import Wrenches
@@ -19,14 +19,8 @@ from ..passive_forces import passive_forces
 from .platform import LegAt, PlatformAt
 
 
-def khalil_parallel(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Forces of the motors for a motion of the platform: velocities ``v`` and accelerations ``a`` of its coordinates.
+def khalil_parallel(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the motor forces for velocities ``v`` and accelerations ``a`` of the platform's coordinates.
 
     Khalil (2010), section 5. J_i is the Jacobian of leg i to its tip, J_vi gives the tip's velocity v_i by that of the
     platform, V_p, both where the cut joint holds them together; Gamma_i is the inverse dynamic model of the leg, F_p
@@ -42,9 +36,10 @@ def khalil_parallel(
     (63') is left out in the paper; (62) is printed with J_r for J_p. V_p, F_p, P_i and J_vi are in the axes of the
     ground here, v_i and J_i in those of the leg's last link, where J_i has few entries. A platform of fewer freedoms
     has as many columns in J_vi, and J_i^-1 is the least-squares inverse where a leg has fewer joints than its tip has
-    held directions. J_p^-1 is not inverted but solved with; of more motors than freedoms the least weighted square.
+    constrained directions. J_p^-1 is not inverted, a system is solved. With more motors than freedoms, it is the
+    solution of the least weighted square.
     """
-    platform, legs = _parted(model, q)
+    platform, legs = _platform_and_legs(model, q)
     bracket = _bracket(model, q, v, a, wrenches, platform, legs)
     J_p_inverse = _inverse_jacobian(model, legs)
     scale = [1 / math.sqrt(model.tree.joint_of(k).weight) for _, k in _motors(model, legs)]
@@ -53,13 +48,9 @@ def khalil_parallel(
 
 
 def khalil_parallel_direct(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    wrenches: Wrenches = None,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> list[Scalar]:
-    """Accelerations of the platform's coordinates under forces ``tau`` of the motors.
+    """Return the accelerations of the platform's coordinates under forces ``tau`` of the motors.
 
     The bracket of (66) is the dynamic model in the coordinates x of the platform, H_x its value at xdd = 0, A_i the
     inertia matrix of leg i and A_p that of the platform. Equations are numbered here, after (66):
@@ -67,11 +58,10 @@ def khalil_parallel_direct(
       (66a)  A_x xdd + H_x = J_p^-T Gamma
       (66b)  A_x = A_p + sum of J_vi^T (J_i^-T A_i J_i^-1) J_vi
 
-    What stands in the parentheses is the mass that the platform feels at the leg's tip. It is turned into the ground's
-    axes, where J_vi has few entries; so is A_p. Where J_i has no inverse, a leg being stretched, the result is not a
-    number.
+    The parentheses hold the apparent mass of the leg at its tip. It is turned into the ground's axes, where J_vi has
+    few entries; so is A_p. Where J_i has no inverse, because a leg is stretched, the result is NaN.
     """
-    platform, legs = _parted(model, q)
+    platform, legs = _platform_and_legs(model, q)
     H_x = _bracket(model, q, v, [0] * model.nv, wrenches, platform, legs)
     A = crba(model, q)
     A_x = platform.inertia_matrix(A)
@@ -80,21 +70,15 @@ def khalil_parallel_direct(
         A_x = [[x + S.dot(f) for x, f in zip(row, [mass @ S for S in leg.J_v], strict=True)]                     # (66b)
                for row, S in zip(A_x, leg.J_v, strict=True)]
     forces = [dot(column, tau) for column in zip(*_inverse_jacobian(model, legs), strict=True)]
-    xdd = ldl.solve(*ldl.factor(A_x), [force - own for force, own in zip(forces, H_x, strict=True)])             # (66a)
-    one = exists(leg.J for leg in legs)
+    xdd = ldl.solve(*ldl.factor(A_x), [force - bias for force, bias in zip(forces, H_x, strict=True)])           # (66a)
+    one = unique_or_nan(leg.J for leg in legs)
     return [one * x for x in platform.coordinates(xdd)]
 
 
 def _bracket(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches,
-    platform: PlatformAt,
-    legs: Sequence[LegAt],
+    model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches, platform: PlatformAt, legs: Sequence[LegAt]
 ) -> list[Scalar]:
-    """F_p + sum of J_vi^T J_i^-T Gamma_i: the dynamic model in the coordinates of the platform."""
+    """Return F_p + sum of J_vi^T J_i^-T Gamma_i: the dynamic model in the coordinates of the platform."""
     qd: list[Scalar] = [0] * model.n_tree
     qdd = list(qd)
     _put(qd, platform.freedoms, v)
@@ -103,10 +87,10 @@ def _bracket(
     w = V_p.angular
     for leg in legs:
         v_i = leg.at_tip(V_p)                                                                              # (64), (65)
-        _put(qd, leg.freedoms, leg.J.solve(leg.held(v_i)))                                                       # (63)
+        _put(qd, leg.freedoms, leg.J.solve(leg.constrained(v_i)))                                                # (63)
         Jd_qd = leg.drift(qd)
         vd_i = leg.at_tip(Vd_p) + Motion(w.cross(w.cross(leg.P)))
-        _put(qdd, leg.freedoms, leg.J.solve(leg.held_without(Jd_qd, vd_i, w)))                                   # (63')
+        _put(qdd, leg.freedoms, leg.J.solve(leg.constrained_without(Jd_qd, vd_i, w)))                            # (63')
     Gamma = shared_axes(model, q, qd, qdd, wrenches)
     Gamma = [x + y for x, y in zip(Gamma, passive_forces(model, q, qd), strict=True)]
     bracket = platform.forces([Gamma[k] for k in platform.freedoms])
@@ -117,30 +101,31 @@ def _bracket(
 
 
 def _inverse_jacobian(model: Model, legs: Sequence[LegAt]) -> list[list[Scalar]]:
-    """J_p^-1."""
+    """Return J_p^-1."""
     return [leg.at_platform([int(m == k) for m in leg.freedoms]) for leg, k in _motors(model, legs)]             # (62)
 
 
 def _motors(model: Model, legs: Sequence[LegAt]) -> list[tuple[LegAt, int]]:
-    """The driven freedoms and their legs, in the order of ``tau``."""
+    """Return the driven freedoms and their legs, in the order of ``tau``."""
     return sorted(((leg, k) for leg in legs for k in leg.freedoms if model.tree.joint_of(k).driven), key=itemgetter(1))
 
 
-def _parted(model: Model, q: Sequence[Scalar]) -> tuple[PlatformAt, list[LegAt]]:
-    """Platform and legs at tree positions ``q``."""
+def _platform_and_legs(model: Model, q: Scalars) -> tuple[PlatformAt, list[LegAt]]:
+    """Return platform and legs at tree positions ``q``."""
     parts = platform_and_legs(model)
     assert isinstance(parts, Parallel)  # see ``fits``
     platform = PlatformAt(model, q, parts)
     return platform, [LegAt(model, q, leg, platform) for leg in parts.legs]
 
 
-def _put(vector: list[Scalar], places: Sequence[int], values: Sequence[Scalar]) -> None:
+def _put(vector: list[Scalar], places: Sequence[int], values: Scalars) -> None:
+    """Set the entries of a vector at some places."""
     for k, value in zip(places, values, strict=True):
         vector[k] = value
 
 
 def fits(model: Model) -> str:
-    """Why the two are not for this robot; empty if they are."""
+    """Return why these methods do not suit a robot; empty if they do."""
     parts = platform_and_legs(model)
     if isinstance(parts, str):
         return parts

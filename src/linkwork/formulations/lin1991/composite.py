@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Matrix, Symmetric, Transform, Vector, Z, pseudo_inertia
 from ..method import Wrenches
 
@@ -40,7 +38,7 @@ class CompositeBodies:
     I_j - tr(I_j) 1 / 2 - m_j p_j p_j^T, which is the same.
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         n = self.n = model.n_bodies
         self.rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}
         self.X = X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
@@ -55,11 +53,11 @@ class CompositeBodies:
 
         self.m_hat, self.p_hat, self.Jbar = {n + 1: 0}, {n + 1: Vector()}, {n + 1: Symmetric()}
         for j in range(n, 0, -1):
-            mass, h, own = model.inertia(j).mass, model.inertia(j).h, -pseudo_inertia(model.inertia(j).J)
+            mass, h, J = model.inertia(j).mass, model.inertia(j).h, -pseudo_inertia(model.inertia(j).J)
             P = s[j] * mass + h
             self.m_hat[j] = mass + self.m_hat[j + 1]                                                     # (28)
             self.p_hat[j] = P + X[j + 1].outward(self.p_hat[j + 1])                                      # (29)
-            self.Jbar[j] = own - arms(s[j], P, h) + X[j + 1].tensor_outward(self.Jbar[j + 1])            # (30)
+            self.Jbar[j] = J - arms(s[j], P, h) + X[j + 1].tensor_outward(self.Jbar[j + 1])              # (30)
 
     def a(self, j: int) -> Vector:
         J = self.Jbar[j]
@@ -79,7 +77,7 @@ class CompositeBodies:
         )
 
     def d(self, j: int) -> list[Vector]:
-        """d_mj for m = 1 .. j - 1."""
+        """Return d_mj for m = 1 .. j - 1."""
         u, s_hat, p, mass = self.u, self.s_hat, self.p_hat[j], self.m_hat[j]
         if self.rotational[j]:
             B, e = self.B(j), self.e(j)
@@ -93,7 +91,7 @@ class CompositeBodies:
         ]
 
     def H(self, j: int) -> list[Scalar]:
-        """H_mj for m = 1 .. j."""
+        """Return H_mj for m = 1 .. j."""
         u, s_hat, p, mass = self.u, self.s_hat, self.p_hat[j], self.m_hat[j]
         if self.rotational[j]:
             a, e = self.a(j), self.e(j)
@@ -108,7 +106,7 @@ class CompositeBodies:
 
 
 def arms(s: Vector, P: Vector, h: Vector) -> Symmetric:
-    """s P^T + h s^T, symmetric for P = h + m s."""
+    """Return s P^T + h s^T, symmetric for P = h + m s."""
     return Symmetric(
         s.x * (P.x + h.x), s.x * P.y + h.x * s.y, s.x * P.z + h.x * s.z,
         s.y * (P.y + h.y), s.y * P.z + h.y * s.z,
@@ -116,16 +114,16 @@ def arms(s: Vector, P: Vector, h: Vector) -> Symmetric:
     )
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric: (65) of :class:`CompositeBodies` (Lin 1991).
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix H(q), complete and symmetric: (65) of :class:`CompositeBodies` (Lin 1991).
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     return _inertia(model, CompositeBodies(model, q))
 
 
-def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenches = None) -> list[Scalar]:
-    """Joint forces b(q, v) at zero acceleration (Lin 1991), with the letters of :class:`CompositeBodies`:
+def bias(model: Model, q: Scalars, v: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces b(q, v) at zero acceleration (Lin 1991), with the letters of :class:`CompositeBodies`:
 
       (54)  b_m = eta_m - sum_{j<m} (zeta_j^<m> qd_j).d_jm + sum_{j>m} (zeta_j^<j> qd_j).d_mj
       (56)  zeta_j^<j> = R_j^T (zeta_{j-1} + K*_{j-1} u_{j-1} qd_{j-1}) + K*_j u_j qd_j
@@ -138,16 +136,14 @@ def bias(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], wrenches: Wrenc
     return _bias(model, CompositeBodies(model, q), v)
 
 
-def inertia_and_bias(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """H(q) and b(q, v) from the same composite bodies."""
+def inertia_and_bias(model: Model, q: Scalars, v: Scalars) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """Return H(q) and b(q, v) from the same composite bodies."""
     bodies = CompositeBodies(model, q)
     return _inertia(model, bodies), _bias(model, bodies, v)
 
 
-def bias_coefficients(model: Model, q: Sequence[Scalar]) -> list[list[list[Scalar]]]:
-    """All D_mkj in b_m = sum_kj D_mkj qd_k qd_j + gravity, as ``D[m][k][j]`` (Lin 1991):
+def bias_coefficients(model: Model, q: Scalars) -> list[list[list[Scalar]]]:
+    """Return all D_mkj in b_m = sum_kj D_mkj qd_k qd_j + gravity, as ``D[m][k][j]`` (Lin 1991):
 
       (32)  D_mjk = D_mkj
       (33)  D_jkj = D_jjk = 0          j >= k
@@ -178,7 +174,7 @@ def _inertia(model: Model, bodies: CompositeBodies) -> list[list[Scalar]]:
     return H
 
 
-def _bias(model: Model, bodies: CompositeBodies, v: Sequence[Scalar]) -> list[Scalar]:
+def _bias(model: Model, bodies: CompositeBodies, v: Scalars) -> list[Scalar]:
     b: list[Scalar] = [0] * bodies.n
     g, zeta, spin, carried = model.gravity, Vector(), Vector(), {}
     for j in range(1, bodies.n + 1):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Matrix, Vector, Z
 from .renaud import AugmentedBodies
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = 2) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
+def inertia_matrix(model: Model, q: Scalars, frame: int | None = 2) -> list[list[Scalar]]:
+    """Return the complete inertia matrix H(q) (Fijany & Bejczy 1989, 1990, as in the appendix of Lin 1991).
 
     With c^, J^, m^ of Renaud's composite bodies, in components of one ``frame`` k (0 the ground, None the last one; the
     last one too where the chain is shorter), the force f and moment t that unit acceleration of joint j takes:
@@ -24,7 +22,7 @@ def inertia_matrix(model: Model, q: Sequence[Scalar], frame: int | None = 2) -> 
       (A15)  t_mj = t_{m+1,j} + s_{m+1} x f_{m+1,j}       in frame k, t_jj turned as f_jj is
 
     K* = 1 - K = 1 for rotational joints. Print gives t_jj the sign opposite to that of f_jj.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     bodies = AugmentedBodies(model, q)
     n, X, rotational = bodies.n, bodies.X, bodies.rotational

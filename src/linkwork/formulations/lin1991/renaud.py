@@ -1,11 +1,9 @@
-"""Renaud's composite bodies about the joints' own frames, with what does not change computed off line."""
+"""Renaud's composite bodies about the frames of the joints, with constants computed off line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Symmetric, Transform, Vector, Z, crosses, steiner
 
 
@@ -24,24 +22,24 @@ class AugmentedBodies:
     The terms with K* and with K are the same but for being constant or not; each is written once, as (A5) and (A6).
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         n = self.n = model.n_bodies
         self.rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}
         self.X = X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
         self.s = {j: X[j].origin for j in X}
         self.m_hat, self.c_hat, self.J_hat = {n + 1: 0}, {n + 1: Vector()}, {n + 1: Symmetric()}
         for j in range(n, 0, -1):
-            own, s, c = model.inertia(j), self.s[j + 1], X[j + 1].outward(self.c_hat[j + 1])
+            link, s, c = model.inertia(j), self.s[j + 1], X[j + 1].outward(self.c_hat[j + 1])
             m = self.m_hat[j + 1]
-            c_bar = own.h + s * m                                                                  # (A5)
-            J_bar = own.J + steiner(m, s)                                                          # (A6)
-            self.m_hat[j] = own.mass + m
+            c_bar = link.h + s * m                                                                 # (A5)
+            J_bar = link.J + steiner(m, s)                                                         # (A6)
+            self.m_hat[j] = link.mass + m
             self.c_hat[j] = c_bar + c                                                              # (A7)
             self.J_hat[j] = J_bar + X[j + 1].tensor_outward(self.J_hat[j + 1]) + crosses(c, s)     # (A8)
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Renaud 1984; Burdick 1986; appendix of Lin 1991):
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix H(q), complete and symmetric (Renaud 1984; Burdick 1986; appendix of Lin 1991):
 
       (A9)  s^_mj = R_j^T (s^_{m,j-1} + u_m^<j-1> x s_j),   s^_jj = 0
       (A1)  H_mj = u_m.(J^_j u_j) + s^_mj.(u_j x c^_j)      both rotational; m <= j, all in frame j
@@ -51,7 +49,7 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
     s^_mj is u_m x (from the origin of frame m to that of frame j), (A4). Print has (A9) for m <= j too; Fig. A1 takes
     e_j = u_j x c^_j from p^, and x components where (A1) has z.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     bodies = AugmentedBodies(model, q)
     n, rotational = bodies.n, bodies.rotational

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Vector
 from ..rnea import rnea
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix M(q), complete and symmetric, O(n^2) (Walker & Orin 1982, method 1; Khalil 2010, section 3.3.1).
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the complete inertia matrix M(q), O(n^2) (Walker & Orin 1982, method 1; Khalil 2010, section 3.3.1).
     Equations are numbered here:
 
       (1)  column k of M = the joint forces of Newton-Euler with a = e_k, v = 0, no gravity, no wrenches

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar, is_zero
+from ...scalar import Scalar, Scalars, is_zero
 from ...spatial import Symmetric, Transform, Vector, Z, steiner
 
 
-def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
+def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
 
     c_j and I_j are a link's centre of mass and its inertia about it, hats and r those of links j to n moving as one.
     R_j takes components from frame j to j - 1, s_j is the origin of frame j in frame j - 1.
@@ -25,7 +23,7 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
       (6)  f_m  = R_{m+1} f_{m+1},   n_m = R_{m+1} n_{m+1} + s_{m+1} x f_m
       (7)  H_mj = u_m.n_m rotational, u_m.f_m translational
 
-    The rotor inertia Ia stands on the diagonal. A composite body without mass has its centre at the frame's origin.
+    The rotor inertia Ia is on the diagonal. A composite body without mass has its centre at the frame's origin.
     """
     n = model.n_bodies
     rotational = {j: not model.joint(j).prismatic for j in range(1, n + 1)}
@@ -53,4 +51,5 @@ def inertia_matrix(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def part(mass: Scalar, of: Scalar) -> Scalar:
+    """Return the share of a mass in a total; 0 if the total is a structural zero."""
     return 0 if is_zero(of) else mass / of

@@ -1,5 +1,5 @@
 """Five formulations of the composite-body method compared in Lin and Fang (1999), two of them also from minimal linear
-combinations of inertia parameters; and Lin's earlier method by partial velocities."""
+combinations of inertia parameters, and Lin's earlier method by partial velocities."""
 
 from ..method import ONE_AXIS, Method
 from .formulation1 import lin_fang_1, lin_fang_1_minimal
@@ -12,7 +12,7 @@ from .partial_velocities import lin_1988
 
 __all__ = ["METHODS", "JointClasses", "Minimal", "joint_classes", "minimal_combinations"]
 
-# mostly the fewest operations of the family, and quick to try
+# They mostly have the fewest operations of the family, and are compiled fast.
 CANDIDATES = ("lin-fang-1", "lin-fang-2", "lin-fang-1-minimal")
 
 METHODS: tuple[Method, ...] = tuple(

@@ -1,12 +1,12 @@
-"""Frames and composite bodies of a serial robot, as the formulations of this family ask for them."""
+"""Frames and composite bodies of a serial robot, for the formulations of this family."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Matrix, Transform, Vector
 
 Entries = dict[tuple[int, int], Scalar]  # of the inertia matrix, by (j, i) with j <= i
@@ -21,30 +21,33 @@ class Chain:
     b_i is constant; R_i is constant for a translational joint and d_i for a rotational one.
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar]):
+    def __init__(self, model: Model, q: Scalars):
         self.n = model.n_bodies
         self.prismatic = {i: model.joint(i).prismatic for i in range(1, self.n + 1)}
         self.X: dict[int, Transform] = {i: model.transform(i, q) for i in range(1, self.n + 1)}
 
     def b(self, i: int) -> Vector:
+        """Return b_i."""
         return Transform(*self.X[i].screws[:-1]).origin
 
     def d(self, i: int) -> Scalar:
+        """Return d_i."""
         return self.X[i].screws[-1].t
 
     def s(self, i: int) -> Vector:
+        """Return s_i."""
         return self.X[i].origin                                                                # (1)
 
     def outward(self, i: int, v: Vector) -> Vector:
-        """R_i v"""
+        """Return R_i v."""
         return self.X[i].outward(v)                                                            # (2)
 
     def inward(self, i: int, v: Vector) -> Vector:
-        """R_i^T v"""
+        """Return R_i^T v."""
         return self.X[i].inward(v)
 
     def reach(self, i: int, s: Vector) -> Vector:
-        """R_i^T (s + b_i) + (0, 0, d_i): an arm s to the origin of E_{i-1}, in E_{i-1}, made one to E_i, in E_i."""
+        """Return R_i^T (s + b_i) + (0, 0, d_i): the arm s to the origin of E_{i-1}, continued to E_i, in E_i."""
         return self.X[i].arm_inward(s)
 
     @cached_property
@@ -53,17 +56,17 @@ class Chain:
         return self.reach(2, Vector())
 
     def force_outward(self, i: int, f: Vector, t: Vector) -> tuple[Vector, Vector]:
-        """R_i f, and R_i (t + d_i x f) + b_i x R_i f."""
+        """Return R_i f, and R_i (t + d_i x f) + b_i x R_i f."""
         moved = self.X[i].force_outward(Force(f, t))
         return moved.linear, moved.angular
 
     def turned(self, A: Matrix, v: Vector) -> Vector:
-        """A v, with a matrix A on hand."""
+        """Return A v, with a matrix A that is computed already."""
         return A @ v
 
 
 def composite_bodies(model: Model, chain: Chain) -> dict[int, Inertia]:
-    """Links i to n moving as one: mass m^, first moment c^ and inertia J^ about the origin of E_i.
+    """Return links i to n moving as one: mass m^, first moment c^ and inertia J^ about the origin of E_i.
 
     They are (3) to (5) of Lin & Fang (1999), sums over the links with inertias about centres of mass, as a recursion:
     m^_i = m_i + m^,   c^_i = h_i + m^ s + c,   J^_i = J_i + R J^ R^T - [s x][c x] - [c x][s x] - m^ [s x][s x],
@@ -77,7 +80,7 @@ def composite_bodies(model: Model, chain: Chain) -> dict[int, Inertia]:
 
 
 def complete(model: Model, D: Mapping[tuple[int, int], Scalar]) -> list[list[Scalar]]:
-    """The whole symmetric matrix, rotor inertia Ia on its diagonal."""
+    """Return the whole symmetric matrix, rotor inertia Ia on its diagonal."""
     M: list[list[Scalar]] = [[0] * model.n_bodies for _ in range(model.n_bodies)]
     for (j, i), entry in D.items():
         M[j - 1][i - 1] = M[i - 1][j - 1] = entry + (model.joint(i).rotor_inertia if i == j else 0)

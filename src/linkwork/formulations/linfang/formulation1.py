@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector
 from .chain import Chain, Entries, complete, composite_bodies
 from .minimal import minimal_combinations
 from .moments import Moments, composite_moments
 
 
-def lin_fang_1(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table I; Lilly & Orin 1991, method IV).
+def lin_fang_1(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table I; Lilly & Orin 1991, method IV).
 
     Joint i alone accelerates by one and moves composite body i by the force f and the torque t; D_ji is the share of
     joint j that carries them. K* = 1 - K = 1 for rotational joints, u_i = (0, 0, 1) in E_i:
@@ -25,14 +25,14 @@ def lin_fang_1(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
       (11)  D_ji = u_j.(K*_j t_ji + K_j f_ji)
 
     (10) is done as R (t + d x f) + b x R f, which is (18). Joint 1 needs only one of f and t.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_1(chain, composite_bodies(model, chain)))
 
 
 def formulation_1(chain: Chain, body: Mapping[int, Inertia], first: int = 1) -> Entries:
-    """D_ji for i >= first, with the composite bodies on hand."""
+    """Return D_ji for i >= first from the composite bodies."""
     D: Entries = {}
     for i in range(first, chain.n + 1):
         m, c, J = body[i].mass, body[i].h, body[i].J
@@ -47,7 +47,7 @@ def formulation_1(chain: Chain, body: Mapping[int, Inertia], first: int = 1) -> 
 
 
 def support(chain: Chain, i: int, j: int, f: Vector, t: Vector) -> Entries:
-    """D_ji, D_{j-1,i}, ..., D_1i from f_ji and t_ji."""
+    """Return D_ji, D_{j-1,i}, ..., D_1i from f_ji and t_ji."""
     D: Entries = {(j, i): (f if chain.prismatic[j] else t).z}                                  # (11)
     while j > 1:
         j -= 1
@@ -61,8 +61,8 @@ def support(chain: Chain, i: int, j: int, f: Vector, t: Vector) -> Entries:
     return D
 
 
-def lin_fang_1_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q) by Formulation 1, from minimal linear combinations of inertia parameters alone
+def lin_fang_1_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix D(q) by Formulation 1, from minimal linear combinations of inertia parameters alone
     (Lin & Fang 1999, section 3 and Table VII).
 
     Joint r is the first rotational one, s the first not parallel to it. From s on, Table I holds. A body before s is
@@ -72,13 +72,14 @@ def lin_fang_1_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
       (30)  t_ji = t_{j+1,i} + u_r.(s_{j+1} x f_ji)
       (31)  D_ji = K*_j (u_r^<j>)_z t_ji + K_j u_j.f_ji
 
-    (30) is missing from the scan; (31) has (u_r^<i>)_z in print. The rotor inertia Ia stands on the diagonal.
+    (30) is missing from the scan; (31) has (u_r^<i>)_z in print. The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_1_minimal(chain, composite_moments(chain, minimal_combinations(model))))
 
 
 def formulation_1_minimal(chain: Chain, moments: Moments) -> Entries:
+    """Return D_ji from the moments of the composite bodies."""
     r, s, u = moments.classes.r, moments.classes.s, moments.classes.u
     D = formulation_1(chain, moments.body, first=s)
     for i in range(1, s):

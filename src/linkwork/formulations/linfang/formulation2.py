@@ -1,11 +1,11 @@
-"""Formulation 2: axes and arms of the carrying joints, taken to the frame of the composite body."""
+"""Formulation 2: axes and arms of the carrying joints in the frame of the composite body."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 from .minimal import minimal_combinations
@@ -14,8 +14,8 @@ from .moments import Moments, composite_moments
 Vectors = Mapping[int, Vector]  # by joint
 
 
-def lin_fang_2(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table II).
+def lin_fang_2(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table II).
 
     u_j is the axis of joint j, s its arm from the origin of E_j to that of E_i, all in E_i. K* = 1 - K = 1 for
     rotational joints:
@@ -25,14 +25,14 @@ def lin_fang_2(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
                  + K*_j K_i u_j.(m^_i s_y + c^_y, -m^_i s_x - c^_x, 0)
                  + K_j K_i m^_i (u_j)_z
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_2(chain, composite_bodies(model, chain)))
 
 
 def formulation_2(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
-    """D_ji with the composite bodies on hand."""
+    """Return D_ji from the composite bodies."""
     D: Entries = {}
     for i, u, s in axes_and_arms(chain):
         D |= column(chain, i, body[i], u, s)
@@ -40,7 +40,7 @@ def formulation_2(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
 
 
 def axes_and_arms(chain: Chain) -> Iterator[tuple[int, Vectors, Vectors]]:
-    """For every i: i, the axes u_j for j < i, and the arms s_j for rotational j < i, all in E_i.
+    """Yield for every i: i, the axes u_j for j < i, and the arms s_j for rotational j < i, all in E_i.
 
     u_j^<k> = R_k^T u_j^<k-1> and s_j^<k> = R_k^T (s_j^<k-1> + b_k) + (0, 0, d_k), from (0, 0, 1) and 0 at k = j.
     """
@@ -55,7 +55,7 @@ def axes_and_arms(chain: Chain) -> Iterator[tuple[int, Vectors, Vectors]]:
 
 
 def column(chain: Chain, i: int, body: Inertia, u: Vectors, s: Vectors) -> Entries:
-    """D_ji for j <= i."""
+    """Return D_ji for j <= i."""
     m, c, J = body.mass, body.h, body.J
     D: Entries = {(i, i): m if chain.prismatic[i] else J.zz}
     for j in u:
@@ -73,8 +73,8 @@ def column(chain: Chain, i: int, body: Inertia, u: Vectors, s: Vectors) -> Entri
     return D
 
 
-def lin_fang_2_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q) by Formulation 2, from minimal linear combinations of inertia parameters alone
+def lin_fang_2_minimal(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix D(q) by Formulation 2, from minimal linear combinations of inertia parameters alone
     (Lin & Fang 1999, section 3 and Table VII).
 
     Joint r is the first rotational one, s the first not parallel to it. (20) holds from s on; before:
@@ -85,13 +85,14 @@ def lin_fang_2_minimal(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
                  + K_j K_i m^_i (u_j)_z,   j <= i < s
 
     u_r.t_ii is (29), which :class:`Moments` has. delta_i = 0 where the first moments of body i have no effect.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_2_minimal(chain, composite_moments(chain, minimal_combinations(model))))
 
 
 def formulation_2_minimal(chain: Chain, moments: Moments) -> Entries:
+    """Return D_ji from the moments of the composite bodies."""
     classes = moments.classes
     D: Entries = {}
     for i, u, s in axes_and_arms(chain):

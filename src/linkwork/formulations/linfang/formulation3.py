@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 
 
-def lin_fang_3(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table III; Renaud 1984), all vectors in E_i:
+def lin_fang_3(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the complete inertia matrix D(q) (Lin & Fang 1999, Table III; Renaud 1984), all vectors in E_i:
 
       (21)  D_ji = K*_j K*_i {u_j.(J^_i u_i) + s^_j.(u_i x c^_i)} + K_j K*_i u_j.(u_i x c^_i)
                  + K*_j K_i {m^_i u_i.s^_j + u_j.(c^_i x u_i)} + K_j K_i m^_i u_j.u_i
 
     s^_j = u_j x (from the origin of E_j to that of E_i) obeys s^_j^<k> = R_k^T (s^_j^<k-1> + u_j^<k-1> x b_k)
     + u_j^<k> x (0, 0, d_k), from s^_j^<j> = 0. Table III has s for s^ there, the other sign before c^ for
-    translational i, and a vector for the scalar s^_j.(u_i x c^_i). The rotor inertia Ia stands on the diagonal.
+    translational i, and a vector for the scalar s^_j.(u_i x c^_i). The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_3(chain, composite_bodies(model, chain)))
 
 
 def formulation_3(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
-    """D_ji with the composite bodies on hand."""
+    """Return D_ji from the composite bodies."""
     D: Entries = {}
     u, s_hat = {}, {}
     for i in range(1, chain.n + 1):

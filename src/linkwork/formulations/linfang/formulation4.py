@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Matrix, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 
 
-def lin_fang_4(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table IV; Fijany & Bejczy 1990), vectors in E_n.
+def lin_fang_4(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the complete inertia matrix D(q) (Lin & Fang 1999, Table IV; Fijany & Bejczy 1990), vectors in E_n.
 
     With A_i from E_i to E_n, A_n = 1 and A_i = A_{i+1} R_{i+1}^T, the axes are u_i = A_i (0, 0, 1) and the arms
     s_{i+1} = A_i b_{i+1} + A_{i+1} (0, 0, d_{i+1}). The force of a composite body needs turning only once:
@@ -21,14 +21,14 @@ def lin_fang_4(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
       (10)  t_ji = t_{j+1,i} + s_{j+1} x f_ii
       (11)  D_ji = u_j.(K*_j t_ji + K_j f_ii)
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     return complete(model, formulation_4(chain, composite_bodies(model, chain)))
 
 
 def formulation_4(chain: Chain, body: Mapping[int, Inertia]) -> Entries:
-    """D_ji with the composite bodies on hand."""
+    """Return D_ji from the composite bodies."""
     n = chain.n
     A, s = {n: Matrix.identity()}, {}
     for i in range(n - 1, 0, -1):

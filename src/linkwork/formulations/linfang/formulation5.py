@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Inertia, Vector, Z
 from .chain import Chain, Entries, complete, composite_bodies
 from .formulation1 import support
 
 
-def lin_fang_5(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric (Lin & Fang 1999, Table V and appendix B; Kawasaki et al. 1996).
+def lin_fang_5(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the complete inertia matrix D(q) (Lin & Fang 1999, Table V and appendix B; Kawasaki et al. 1996).
 
     K* = 1 - K = 1 for rotational joints; the first step inward is made with the first moments h of (B3):
 
@@ -25,7 +25,7 @@ def lin_fang_5(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
       (B11)  D_ji = u_j.(K*_j t_ji + K_j f_ji)
 
     Print has K_i in (B11), and in Table V a -f x s for translational i too.
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     body = composite_bodies(model, chain)
@@ -33,7 +33,7 @@ def lin_fang_5(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def formulation_5(chain: Chain, body: Mapping[int, Inertia], h: Mapping[int, Vector]) -> Entries:
-    """D_ji with the composite bodies and their first moments h on hand."""
+    """Return D_ji from the composite bodies and their first moments h."""
     D: Entries = {}
     for i in range(1, chain.n + 1):
         m, J = body[i].mass, body[i].J
@@ -54,7 +54,7 @@ def formulation_5(chain: Chain, body: Mapping[int, Inertia], h: Mapping[int, Vec
 
 
 def moments_before(chain: Chain, body: Mapping[int, Inertia]) -> dict[int, Vector]:
-    """First moments of composite bodies i > 1 about the origin of E_{i-1}, in E_{i-1}:
+    """Return the first moments of composite bodies i > 1 about the origin of E_{i-1}, in E_{i-1}:
 
       (B3)  h_i = R_i c^_i + m^_i s_i
     """

@@ -13,7 +13,7 @@ from .minimal import JointClasses, Minimal
 
 @dataclass(frozen=True)
 class Moments:
-    """``body[i]``: of the composite bodies, what Formulations 1 and 2 ask for. ``t[i]`` = u_r.t_ii for r <= i < s."""
+    """Moments ``body[i]`` of composite bodies for Formulations 1 and 2; ``t[i]`` = u_r.t_ii for r <= i < s."""
 
     classes: JointClasses
     body: Mapping[int, Inertia]
@@ -21,7 +21,9 @@ class Moments:
 
 
 def composite_moments(chain: Chain, minimal: Minimal) -> Moments:
-    """Recursion of Table VII of Lin & Fang (1999), l_i and V_i the varying parts of c^_i and J^_i, l_n = 0, V_n = 0:
+    """Return the moments of the composite bodies, by the recursion of Table VII of Lin & Fang (1999).
+
+    l_i and V_i are the varying parts of c^_i and J^_i, l_n = 0, V_n = 0:
 
       (22)  c^_i = k_i + l_i
       (23)  J^_i = U_i + V_i
@@ -93,7 +95,7 @@ def composite_moments(chain: Chain, minimal: Minimal) -> Moments:
 
 
 def similar(X: Transform, J: Symmetric) -> Symmetric:
-    """R J R^T in 18 multiplications and 14 additions (Lin & Fang 1999), a turn about z, then one about x:
+    """Return R J R^T in 18 multiplications and 14 additions (Lin & Fang 1999), a turn about z, then one about x:
 
       (47)  A_1 = C (J_11 - J_22) - 2 S J_12      (52) about x: the axes renamed, C and S of the other angle
       (48)  A_2 = C A_1                           (53)
@@ -123,5 +125,5 @@ def similar(X: Transform, J: Symmetric) -> Symmetric:
 
 
 def _twice_across(b: Vector, u: Vector) -> Vector:
-    """Twice the part of b across the unit vector u."""
+    """Return twice the part of b that is orthogonal to the unit vector u."""
     return (b - u * b.dot(u)) * 2

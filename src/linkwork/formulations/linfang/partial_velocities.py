@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from .chain import Chain, Entries, complete
 
 
-def lin_1988(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Inertia matrix D(q), complete and symmetric, O(n^3), from the partial derivatives of the links' velocities with
-    respect to the joint velocities (Lin 1988, as Lin 1991 describes it). Equations are numbered here.
+def lin_1988(model: Model, q: Scalars) -> list[list[Scalar]]:
+    """Return the inertia matrix D(q), complete and symmetric, O(n^3).
+
+    It follows from the partial derivatives of the links' velocities with respect to the joint velocities (Lin 1988, as
+    Lin 1991 describes it). Equations are numbered here.
 
     v_k and w_k are the velocity of the origin of E_k and the angular velocity of link k, in E_k; link inertias are
     about that origin, h the first moments:
@@ -20,7 +20,7 @@ def lin_1988(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
            v_ki = R_k^T (v_{k-1,i} + w_{k-1,i} x s_k),   w_ki = R_k^T w_{k-1,i}
       (2)  D_ji = sum_{k >= i} v_kj.(m_k v_ki + w_ki x h_k) + w_kj.(J_k w_ki + h_k x v_ki),   j <= i
 
-    The rotor inertia Ia stands on the diagonal.
+    The rotor inertia Ia is on the diagonal.
     """
     chain = Chain(model, q)
     D: Entries = {}

@@ -1,4 +1,4 @@
-"""Methods of this family, for the catalog: Silver's omega-Lagrangian, and the augmented links of Balafoutis et al."""
+"""Silver's Lagrangian with angular velocities (1981), and the augmented links of Balafoutis et al. (1988)."""
 
 from ..method import ONE_AXIS, Method
 from .balafoutis import augmented_links, balafoutis
@@ -6,20 +6,12 @@ from .silver import silver, silver_potential, silver_sums
 
 METHODS = (
     Method(
-        "silver",
-        "inverse_dynamics",
-        silver,
-        "silver1981",
-        "Lagrangian with angular velocities, O(n)",
+        "silver", "inverse_dynamics", silver, "silver1981", "Lagrangian with angular velocities, O(n)",
         serial=True, kinds=ONE_AXIS,
     ),
     Method(
-        "balafoutis",
-        "inverse_dynamics",
-        balafoutis,
-        "balafoutis1988",
-        "Newton-Euler with invariants of augmented links, O(n)",
-        serial=True, kinds=ONE_AXIS,
+        "balafoutis", "inverse_dynamics", balafoutis, "balafoutis1988",
+        "Newton-Euler with invariants of augmented links, O(n)", serial=True, kinds=ONE_AXIS,
     ),
 )
 

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Inertia, Matrix, Symmetric, Transform, Vector, pseudo_inertia
 from ..method import Wrenches
 from ..rnea import acceleration_matrix
 
 
-def balafoutis(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+def balafoutis(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Balafoutis, Patel & Misra (1988). Their article was not at hand: the recursion is derived here from what Lin (1991)
     says of it, that it is Newton-Euler in terms of the first moments and inertia tensors of augmented bodies; its
     operations grow with 93 n M, 81 n A, as theirs do. Equations are numbered here.
 
-    The origin o_i of frame i rests in link i and, if joint i is rotational, in link i-1 too, so a mass at o_i may count
-    as part of either. Moving all masses that way, from the tip to the base, leaves no mass on rotational joints; the
-    moments of the links so augmented are constants. K = tr(I)/2 1 - I is the pseudo-inertia (Silver 1981, 2.11), s_i
-    leads from o_{i-1} to o_i, R_i turns components of frame i into frame i-1:
+    The origin o_i of frame i is fixed in link i and, if joint i is rotational, in link i-1, too, so a mass at o_i may
+    count as part of either. Moving all masses that way, from the tip to the base, leaves no mass on rotational joints;
+    the moments of the links so augmented are constants. K = tr(I)/2 1 - I is the pseudo-inertia (Silver 1981, 2.11),
+    s_i leads from o_{i-1} to o_i, R_i turns components of frame i into frame i-1:
 
       (1)  m_i^ = m_i + m_{i+1}^                           if joint i+1 is rotational, otherwise m_i
       (2)  u_i = m_i c_i + m_{i+1}^ s_{i+1}                likewise
@@ -48,8 +40,8 @@ def balafoutis(
     w, wd, sdd, W = {0: Vector()}, {0: Vector()}, {0: -model.gravity}, {0: Matrix.zero()}
     X, F, N = {}, {}, {}
     for i in range(1, last + 1):
-        X[i], (own,), p = model.transform(i, q), model.subspace(i, q), i - 1
-        turn, slide, carried = own.angular, own.linear, X[i].inward(w[p])
+        X[i], (axis,), p = model.transform(i, q), model.subspace(i, q), i - 1
+        turn, slide, carried = axis.angular, axis.linear, X[i].inward(w[p])
         w[i] = carried + v[p] * turn                                                                     # (4)
         wd[i] = X[i].inward(wd[p]) + (carried.cross(v[p] * turn) + a[p] * turn)                          # (5)
         W[i] = acceleration_matrix(w[i], wd[i])                                                          # (6)
@@ -65,14 +57,17 @@ def balafoutis(
         f, n, s, load = X[i + 1].outward(f), X[i + 1].outward(n), X[i + 1].origin, applied.get(i, Force())
         n = N[i] + n + s.cross(f) - load.angular                                                         # (9)
         f = F[i] + f - load.linear                                                                       # (8)
-        (own,) = model.subspace(i, q)
-        tau[i - 1] = own.dot(Force(f, n)) + model.joint(i).rotor_inertia * a[i - 1]                      # (10)
+        (axis,) = model.subspace(i, q)
+        tau[i - 1] = axis.dot(Force(f, n)) + model.joint(i).rotor_inertia * a[i - 1]                     # (10)
     return tau
 
 
 def augmented_links(model: Model) -> dict[int, Inertia]:
-    """Constants of the augmented links: first moments u, inertia tensors about the origins (the pseudo-inertia K_i as
-    tr(K_i) 1 - K_i), and the masses m_i^ that are left on translational joints, 0 on rotational ones."""
+    """Return the constants of the augmented links.
+
+    They are first moments u, inertia tensors about the origins (the pseudo-inertia K_i as tr(K_i) 1 - K_i), and the
+    masses m_i^ that are left on translational joints, 0 on rotational ones.
+    """
     links = {0: Inertia()} | {i: model.inertia(i) for i in range(1, model.n_bodies + 1)}
     for i in range(model.n_bodies, 0, -1):
         if not model.joint(i).prismatic:
@@ -86,7 +81,7 @@ def augmented_links(model: Model) -> dict[int, Inertia]:
 
 
 def dual(W: Matrix, K: Symmetric) -> Vector:
-    """The vector of the skew tensor W K - (W K)^T: I.wd + w x (I.w) in 15 multiplications, with I = tr(K) 1 - K."""
+    """Return the vector of W K - (W K)^T, I.wd + w x (I.w), in 15 multiplications, with I = tr(K) 1 - K."""
     (Wxx, Wxy, Wxz), (Wyx, Wyy, Wyz), (Wzx, Wzy, Wzz) = W.rows
     return Vector(
         Wzy * K.yy - Wyz * K.zz + Wzx * K.xy - Wyx * K.xz + (Wzz - Wyy) * K.yz,

@@ -1,19 +1,19 @@
-"""Lagrange's equations with angular velocities (Silver 1981): the recursion they end in is that of Newton-Euler."""
+"""Lagrange's equations with angular velocities (Silver 1981), which lead to the recursion of Newton-Euler."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...model import Model
-from ...scalar import Scalar
+from ...scalar import Scalar, Scalars
 from ...spatial import Force, Matrix, Transform, Vector
 from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 
 
 class LinkMotion(NamedTuple):
-    """Of link i, in the axes of its own frame; vd is of the frame's origin, a point r of the link has vd + U r."""
+    """Motion of link i in the axes of its frame; vd is that of the frame's origin, a point r has vd + U r."""
 
     w: Vector
     wd: Vector
@@ -21,14 +21,8 @@ class LinkMotion(NamedTuple):
     U: Matrix
 
 
-def silver(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """Joint forces that give joint accelerations ``a`` at state ``(q, v)``, O(n).
+def silver(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
     Silver (1981), AIM-622: L = K - P with K = sum of m v^2/2 + w.I.w/2 over the links, put into Lagrange's equations,
     his (1.1), leaves the forces of Newton and Euler, projected on the partial velocities. z_j is the axis of joint j,
@@ -50,20 +44,14 @@ def silver(
     (the memo says "equal to that due to gravity", which has the wrong sign); ``silver_potential`` has it in P.
 
     A force on link i is that of a further link fixed to it, whose motion needs that force: what the link exerts on its
-    environment stands beside F_i, so ``wrenches``, exerted by the environment, are subtracted. Friction is added to tau
-    no matter how the dynamics are formulated, so it is added where all methods have it, not here.
+    environment is added to F_i, so ``wrenches``, exerted by the environment, are subtracted. Friction is the same for
+    every formulation, so the quantity adds it.
     """
     return generalized_forces(model, q, a, link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches))
 
 
-def silver_potential(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """``silver`` with gravity in the potential energy P = -sum m_i g . r_i, r_i the centre of mass.
+def silver_potential(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the same as ``silver``, with gravity in the potential energy P = -sum m_i g . r_i, r_i the centre of mass.
 
     As dr_i/dq_j = dv_i/dqd_j (A.1), dP/dq_j adds -m_i g to F_i of the centre of mass, so -h x g to N_i.
     """
@@ -75,14 +63,8 @@ def silver_potential(
     return generalized_forces(model, q, a, forces)
 
 
-def silver_sums(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    wrenches: Wrenches = None,
-) -> list[Scalar]:
-    """``silver`` with (3.12) summed as it is printed, before it becomes a recursion: O(n^2)."""
+def silver_sums(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
+    """Return the same as ``silver``, with (3.12) summed as printed, before it becomes a recursion: O(n^2)."""
     forces = link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches)
     tau = [model.joint(j).rotor_inertia * a[j - 1] for j in range(1, model.n_bodies + 1)]
     partial = {}                                # j -> (dv_i/dqd_j, dw_i/dqd_j), carried on from link to link
@@ -95,16 +77,14 @@ def silver_sums(
     return tau
 
 
-def link_motions(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], vd_0: Vector
-) -> dict[int, LinkMotion]:
-    """From the base, which accelerates with vd_0, to the tip: (3.13) and (3.14), differentiated by time."""
+def link_motions(model: Model, q: Scalars, v: Scalars, a: Scalars, vd_0: Vector) -> dict[int, LinkMotion]:
+    """Return the motions from the base, which accelerates with vd_0, to the tip: time derivatives of (3.13), (3.14)."""
     motion = {0: LinkMotion(Vector(), Vector(), vd_0, Matrix.zero())}
     for i in range(1, model.n_bodies + 1):
         X, before, qd, qdd = model.transform(i, q), motion[i - 1], v[i - 1], a[i - 1]
-        (own,) = model.subspace(i, q)
-        dv = own.linear                                                                                  # (3.15)
-        dw = own.angular                                                                                 # (3.16)
+        (axis,) = model.subspace(i, q)
+        dv = axis.linear                                                                                 # (3.15)
+        dw = axis.angular                                                                                # (3.16)
         carried = X.inward(before.w)
         w = carried + qd * dw                                                                            # (3.14)
         wd = X.inward(before.wd) + carried.cross(qd * dw) + qdd * dw
@@ -113,10 +93,8 @@ def link_motions(
     return motion
 
 
-def link_forces(
-    model: Model, motion: Mapping[int, LinkMotion], wrenches: Wrenches = None
-) -> dict[int, Force]:
-    """(F_i, N_i) of every link, about the origin of its frame."""
+def link_forces(model: Model, motion: Mapping[int, LinkMotion], wrenches: Wrenches = None) -> dict[int, Force]:
+    """Return (F_i, N_i) of every link, about the origin of its frame."""
     applied, forces = wrenches or {}, {}
     for i in range(1, model.n_bodies + 1):
         (w, wd, vd, U), m, h, I = motion[i], model.inertia(i).mass, model.inertia(i).h, model.inertia(i).J
@@ -126,16 +104,14 @@ def link_forces(
     return forces
 
 
-def generalized_forces(
-    model: Model, q: Sequence[Scalar], a: Sequence[Scalar], forces: Mapping[int, Force]
-) -> list[Scalar]:
-    """(3.12) from the tip to the base, with the sums from i = j on collected; the rotors' Ia qdd is added."""
+def generalized_forces(model: Model, q: Scalars, a: Scalars, forces: Mapping[int, Force]) -> list[Scalar]:
+    """Return (3.12) from the tip to the base, with sums over i >= j collected; the rotors' Ia qdd is added."""
     n = model.n_bodies
     X = {j: model.transform(j, q) for j in range(1, n + 1)} | {n + 1: Transform()}
     tau: list[Scalar] = [0] * n
     total = Force()
     for j in range(n, 0, -1):
         total = forces[j] + X[j + 1].force_outward(total)
-        (own,) = model.subspace(j, q)
-        tau[j - 1] = own.dot(total) + model.joint(j).rotor_inertia * a[j - 1]                            # (3.12)
+        (axis,) = model.subspace(j, q)
+        tau[j - 1] = axis.dot(total) + model.joint(j).rotor_inertia * a[j - 1]                           # (3.12)
     return tau

@@ -22,7 +22,7 @@ from ...constraints import (
 )
 from ...constraints.equations import place_sizes
 from ...constraints.projection import closer
-from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_friction_ahead
+from ...formulations import ByMultipliers, frame_poses, joint_forces, kinetic_energy, momentum, with_implicit_friction
 from ...model import Model
 from ...notes import Note
 from ...program import Port, Program, interpret, trace
@@ -111,7 +111,9 @@ class ConstrainedNow(Now):
     @cached_property
     def ahead(self) -> SaddlePoint:
         """The same with friction ahead."""
-        return self.method.system(self.for_method(with_friction_ahead(self.model, self.tree[1], self.dt)), self.tree[0])
+        return self.method.system(
+            self.for_method(with_implicit_friction(self.model, self.tree[1], self.dt)), self.tree[0]
+        )
 
     @cached_property
     def stepped(self) -> dict[str, Any]:
@@ -187,7 +189,7 @@ class SwitchedNow(ConstrainedNow):
 
     @cached_property
     def ahead(self) -> RedundantSaddle:
-        model = with_friction_ahead(self.model, self.tree[1], self.dt)
+        model = with_implicit_friction(self.model, self.tree[1], self.dt)
         return self.method.supports(self.for_method(model), self.tree[0], self.equations)
 
     @cached_property

@@ -12,13 +12,13 @@ from ...formulations import (
     Problem,
     body_velocities,
     body_wrenches,
-    find,
+    find_method,
     joint_forces,
     passive_forces,
     sizes,
-    whole_inertia,
-    whole_inverse,
-    with_friction_ahead,
+    total_inertia_matrix,
+    total_inverse_dynamics,
+    with_implicit_friction,
 )
 from ...model import Model, commanded
 from ...program import Program
@@ -132,18 +132,18 @@ class Now:
         """Forces that accelerations ``a`` of all joints take, less those that act; zero for ``accelerations``."""
         del held  # there are no loops
         model, (q, v), tree = self.model, self.tree, self.model.expand_rates(a)
-        method = find("inverse_dynamics", "shared-axes", model)
+        method = find_method("inverse_dynamics", "shared-axes", model)
         own = Problem(model, method.quantity, method).prepared
-        taken = whole_inverse(method.function, own, q, v, tree, self.applied)
+        taken = total_inverse_dynamics(method.function, own, q, v, tree, self.applied)
         acting = joint_forces(model, q, v, self.tau)
         return [x - y for x, y in zip(model.collect(taken), acting, strict=True)]
 
     @cached_property
     def by_motion(self) -> list[list[Scalar]]:
         """The slope of ``balance`` by a and held: the inertia matrix."""
-        method = find("inertia_matrix", "crba", self.model)
+        method = find_method("inertia_matrix", "crba", self.model)
         own = Problem(self.model, method.quantity, method).prepared
-        return self.model.collect_matrix(whole_inertia(method.function, own, self.tree[0]))
+        return self.model.collect_matrix(total_inertia_matrix(method.function, own, self.tree[0]))
 
     def for_method(self, model: Model) -> Model:
         return Problem(model, self.plant.method.quantity, self.plant.method).prepared
@@ -151,7 +151,7 @@ class Now:
     @cached_property
     def stepped(self) -> dict[str, Any]:
         """The state after dt, by semi-implicit Euler."""
-        return self._moved(self._accelerated(with_friction_ahead(self.model, self.tree[1], self.dt)))
+        return self._moved(self._accelerated(with_implicit_friction(self.model, self.tree[1], self.dt)))
 
     def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
