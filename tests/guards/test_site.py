@@ -105,6 +105,14 @@ def test_examples_become_pages():
     assert 'robot = linkwork.load("four-bar")' in text and text.count("```") == 2
 
 
+def test_docstrings_are_prepared_for_the_parser_of_the_site():
+    prepared = runpy.run_path(str(DOCS / "plain_docstrings.py"))["prepared"]
+    entry = ":\n    {}: numbers,\n        in m\n    c: one\n\n"
+    text = f"Sum, a, b: two.\n\nArgs{entry.format('a, b')}Returns:\n    x, y: z\n\nExample:\n    >>> 1"
+    apart = "a: numbers,\n        in m\n    b"
+    assert prepared(text) == text.replace("Example:", "Examples:").replace("    a, b", f"    {apart}")
+
+
 def test_notebook_becomes_a_page_with_what_it_shows():
     notebook_page = runpy.run_path(str(DOCS / "site_hooks.py"))["notebook_page"]
     text = notebook_page(ROOT / "examples" / "tour.ipynb")
