@@ -18,7 +18,7 @@ from robots import STATES, Case
 from timing import Contender
 
 import linkwork
-from linkwork.constraints import LoopEquations
+from linkwork.constraints import ConstraintEquations
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement
 
 WORLD = pin.LOCAL_WORLD_ALIGNED
@@ -115,7 +115,7 @@ def car() -> System:
     places = [k for joint in joints for k in range(joint.idx_q, joint.idx_q + joint.nq)]
     rows = []
     for at, rates, force in zip(q[:CHECKED], robot.joint_velocities(q, v), tau, strict=False):
-        equations = LoopEquations.independent(model, model.expand(at.tolist()))
+        equations = ConstraintEquations.independent(model, model.expand(at.tolist()))
         J = np.array(equations.J, float)
         drift = np.array(equations.drift(model.expand_rates(rates.tolist())), float)
         position, velocity, acting = np.empty(peer.nq), np.empty(peer.nv), np.zeros(peer.nv)

@@ -5,6 +5,8 @@ from typing import Any, NoReturn
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
     "linkwork": {"about": "linkwork.inspection", "LettersWarning": "linkwork.SymbolsWarning"},
+    "AddedMass": {"matrix": "added_inertia"},
+    "Model": {"n_leading": "model.coordinates.nv", "n_located": "model.n_configuration"},
     "Robot": {
         "standing": "robot.standing_position()",
         "grip": "robot.contact_forces(...)",

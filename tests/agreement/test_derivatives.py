@@ -80,8 +80,8 @@ def test_slopes_are_pinocchios(name: str, quantity: str):
 
 def along(model: Model, q: np.ndarray) -> np.ndarray:
     """Rates of q, a row for each direction in which positions can change."""
-    G = np.array(ClosedLoops.located(model, model.expand(q.tolist())).G, float).reshape(model.n_leading, -1)
-    return (model.coordinates.tangent(q) @ G).T
+    G = np.array(ClosedLoops.of_configuration(model, model.expand(q.tolist())).G, float)
+    return (model.coordinates.tangent(q) @ G.reshape(model.coordinates.nv, -1)).T
 
 
 def stepped(model: Model, quantity: str, at: dict[str, np.ndarray], wrenches: Mapping) -> list[np.ndarray]:

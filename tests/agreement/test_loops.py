@@ -61,14 +61,14 @@ class Case:
         return dict(zip(freedoms, values, strict=True))
 
     def forces(self, tau, freedoms) -> np.ndarray:
-        total = np.zeros(self.model.n_leading)
+        total = np.zeros(self.model.coordinates.nv)
         total[list(freedoms)] = tau
         return total
 
     def accelerating(self, a) -> np.ndarray:
         """Accelerations of all joints, by the reference."""
         _, J, drift = self.reference.rows(self.q, self.rates)
-        chosen = np.eye(self.model.n_leading)[self.independent]
+        chosen = np.eye(self.model.coordinates.nv)[self.independent]
         return np.linalg.lstsq(np.vstack([J, chosen]), np.append(-drift, a), rcond=1e-9)[0]
 
     @property
@@ -80,7 +80,7 @@ class Case:
         """The reference's, of the forced joints."""
         forced = list(self.model.mobility.forced)
         given = self.accelerations(a, self.independent)
-        none = np.zeros(self.model.n_leading)
+        none = np.zeros(self.model.coordinates.nv)
         _, forces = self.reference.solve(
             self.q,
             self.rates,
@@ -96,7 +96,7 @@ class Case:
 def check_motion(case: Case, deviations) -> None:
     model, v, a = case.model, case.v, case.a
     _, J, _ = case.reference.rows(case.q, case.rates)
-    assert model.nv == model.n_leading - np.linalg.matrix_rank(J, tol=1e-7)
+    assert model.nv == model.coordinates.nv - np.linalg.matrix_rank(J, tol=1e-7)
     assert np.abs(case.ask("loop_residual")).max() < 1e-12
     for what, actual, expected in (
         ("G", case.ask("velocity_map"), case.G),

@@ -48,7 +48,7 @@ class Case:
         return self.reference.velocity_map(np.array(q), self.mobility.independent)
 
     def all_forces(self, values, freedoms) -> np.ndarray:
-        forces = np.zeros(self.model.n_leading)
+        forces = np.zeros(self.model.coordinates.nv)
         forces[list(freedoms)] = values
         return forces
 
@@ -213,7 +213,7 @@ def test_balls_of_the_tree_do_what_cut_balls_and_three_hinges_do():
     tau = None
     for description in (cut, *others):
         model = linkwork.load(description).model
-        step = np.zeros(model.n_leading)
+        step = np.zeros(model.coordinates.nv)
         step[list(model.mobility.independent)] = 0.05 * shift
         reference = Reference(description)
         q = reference.closed(reference.moved(np.array(model.home), step), list(model.mobility.independent))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.constraints import LoopEquations
+from linkwork.constraints import ConstraintEquations
 from linkwork.io.mjcf import read_mjcf
 from linkwork.model.description import Placement
 
@@ -152,7 +152,7 @@ def test_of_the_model(name: str):
     if name == "platform welded":  # it takes part of the platform's freedoms, so others must be named
         description = replace(description, independent=tuple(joint.name for joint in description.joints[:-1]))
     model = linkwork.load(description).model
-    rows = np.array(LoopEquations.at(model, model.home).J, float)
+    rows = np.array(ConstraintEquations.at(model, model.home).J, float)
     given = theirs.rows(theirs.model.qpos0)
     for j in np.flatnonzero(theirs.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
         linear = slice(theirs.model.jnt_dofadr[j], theirs.model.jnt_dofadr[j] + 3)  # in the world's axes

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from scipy.integrate import solve_ivp
 
 import linkwork
-from linkwork.constraints import LoopEquations, row_names
+from linkwork.constraints import ConstraintEquations, row_names
 from linkwork.model import describe
 from support.evaluate import assert_close, evaluate
 from support.kkt import Reference
@@ -16,7 +16,7 @@ from support.random_loops import LoopRecipe, closed_model, loop_recipes, mechani
 
 
 def joint_forces(model, tau):
-    forces = np.zeros(model.n_leading)
+    forces = np.zeros(model.coordinates.nv)
     forces[list(model.mobility.forced)] = tau
     return forces
 
@@ -29,13 +29,13 @@ def test_accelerations_of_all_joints(recipe: LoopRecipe):
     rng = np.random.default_rng(recipe.seed)
     q, tau = np.array(model.home), rng.uniform(-5, 5, len(model.mobility.forced))
     v = evaluate(model, "joint_velocities", q, rng.uniform(-1, 1, model.nv))
-    assert len(model.mobility.rows) == model.n_leading - model.nv
+    assert len(model.mobility.rows) == model.coordinates.nv - model.nv
     a, forces = evaluate(model, "constrained_dynamics", q, v, tau)
     expected, _ = reference.solve(q, v, accelerations={}, forces=joint_forces(model, tau), unknown=[])
     assert_close(a, expected, tolerance=1e-9, scale=1)
     # What the cuts do to the joints, by the reference's own equations of motion.
     held = reference.inertia_matrix(q) @ expected + reference.nonlinear(q, v) - joint_forces(model, tau)
-    J = np.array(LoopEquations.at(model, q.tolist()).J, float)
+    J = np.array(ConstraintEquations.at(model, q.tolist()).J, float)
     assert_close(J.T @ forces, held, tolerance=1e-9, scale=1 + np.abs(held).max())
     assert_close(evaluate(model, "constraint_forces", q, v, tau), forces, tolerance=1e-12, scale=1)
     least = np.linalg.lstsq(J.T, held, rcond=1e-9)[0]  # of all forces that do the same, the shortest
@@ -71,7 +71,7 @@ def test_motion_through_singular_independent_joints():
     """The five-bar, whose independent joints are singular on the way, against SciPy over Pinocchio's tree."""
     robot = linkwork.load("five-bar", friction=False)
     model, reference = robot.model, Reference(describe(robot.model))
-    n = model.n_leading
+    n = model.coordinates.nv
 
     def rates(t, x):
         nothing = np.zeros(n)

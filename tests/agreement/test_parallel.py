@@ -64,7 +64,7 @@ def by_multipliers(description: Description, robot: linkwork.Robot, q, v, a, tau
     for k, at in enumerate(q):
         at = reference.closed(at, list(mobility.independent))
         loads = dict(zip(LOADED, wrenches[k], strict=True))
-        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.n_leading)
+        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.coordinates.nv)
         given = dict(zip(mobility.independent, a[k], strict=True))
         motors = list(mobility.motors)
         _, found = reference.solve(
@@ -120,7 +120,7 @@ def test_platform_as_the_end_of_a_leg(name: str, deviations):
         [r.position_names.index(j) + r.nq - len(r.position_names) for j in legs_of(robot)] for r in (robot, other)
     ]
     assert_close(other_q[:, places[1]], q[:, places[0]], tolerance=1e-10)
-    lead = robot.model.n_leading - len(robot.position_names)
+    lead = robot.model.coordinates.nv - len(robot.position_names)
     rates, rates_rate = robot.joint_velocities(q, v), robot.joint_accelerations(q, v, a)
     motor_v, motor_a = (x[:, [lead + k for k in motors]] for x in (rates, rates_rate))
     rng = np.random.default_rng(3)
@@ -186,7 +186,7 @@ def test_hybrid_robot_of_two_modules(deviations):
     mobility, motors = robot.model.mobility, list(robot.model.mobility.motors)
     forces, moved = robot.inverse_dynamics(q, v, a), robot.forward_dynamics(q, v, tau)
     for k, at in enumerate(q):
-        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.n_leading)
+        rates, none = reference.velocity_map(at, mobility.independent) @ v[k], np.zeros(robot.model.coordinates.nv)
         given = dict(zip(mobility.independent, a[k], strict=True))
         _, expected = reference.solve(at, rates, accelerations=given, forces=none, unknown=motors)
         deviations("parallel, hybrid robot", deviation(forces[k], expected[motors]))
@@ -210,8 +210,8 @@ def reason(description: Description, **how) -> str:
 def test_what_it_is_not_for():
     delta, planar, gough = (linkwork.io.read(name) for name in ("delta", "3rpr", "gough-stewart"))
     motors = ("leg1_shoulder", "leg2_shoulder", "leg3_shoulder")
-    assert "no link is held by all loops" in reason(linkwork.io.read("hybrid-3rpr"))
-    assert "own coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
+    assert "no link is in all loops" in reason(linkwork.io.read("hybrid-3rpr"))
+    assert "coordinates are the independent ones, and they are not" in reason(replace(delta, independent=motors))
     assert reason(delta, base="floating") == "it is for a fixed base, and the base floats"
     universal = with_joints_for_balls(gough, 1)
     assert reason(universal) == "it is for legs whose tips are held by revolute, spherical, weld joints, not universal"
@@ -244,7 +244,7 @@ def raised(side: tuple[str, Placement], z: float) -> tuple[str, Placement]:
 def test_too_many_motors_are_told():
     description = linkwork.io.read("3rpr")
     joints = tuple(replace(j, role="active") if j.name == "leg1_pivot" else j for j in description.joints)
-    with pytest.raises(ModelError, match="more motors than freedoms"):
+    with pytest.raises(ModelError, match="more motors than degrees of freedom"):
         linkwork.load(replace(description, joints=joints))
 
 

@@ -88,7 +88,7 @@ def test_strips():
     circle = 998.0 * np.pi
     section = circle * (0.04**2 * along_y**2 + 0.01**2 * along_z**2 + (0.04**2 - 0.01**2) ** 2 / 8 * w[0] ** 2)
     V = Motion(Vector(*v), Vector(*w))
-    assert_close(V.dot(law.matrix @ V), weights @ section)
+    assert_close(V.dot(law.added_inertia @ V), weights @ section)
 
 
 @pytest.mark.parametrize("make", [lambda: AddedMass(mass=(-1.0, 0, 0)), lambda: AddedMass.slender(0, 1, 1)])

@@ -80,10 +80,10 @@ def tangent(name: str, q: np.ndarray) -> np.ndarray:
         return np.array([places.rates(q, unit) for unit in np.eye(model.nv)]).T
     G = np.eye(model.nv)
     if model.permanent:  # the rates of the loops vanish
-        J = np.array([evaluate(model, "loop_rates", q, unit) for unit in np.eye(model.n_leading)]).T
+        J = np.array([evaluate(model, "loop_rates", q, unit) for unit in np.eye(model.coordinates.nv)]).T
         known = list(model.mobility.independent)
-        others = [k for k in range(model.n_leading) if k not in known]
-        G = np.zeros((model.n_leading, model.nv))
+        others = [k for k in range(model.coordinates.nv) if k not in known]
+        G = np.zeros((model.coordinates.nv, model.nv))
         G[known] = np.eye(model.nv)
         G[others] = -np.linalg.lstsq(J[:, others], J[:, known], rcond=None)[0]
     return own.coordinates.tangent(q) @ G

@@ -95,7 +95,7 @@ def test_a_snake_on_a_slope():
     snake = read("snake")
     for seed in range(4):
         at = Placement(random_rotation(np.random.default_rng(seed)), 0.01 * FAR)
-        assert len(closed_model(placed(snake, at)).mobility.located) == 7
+        assert len(closed_model(placed(snake, at)).mobility.configuration) == 7
 
 
 def test_loops_far_away_are_assembled():

@@ -61,7 +61,7 @@ def test_virtual_work(name: str):
     work = np.sum(inverse(q, 0 * v, 0 * v) * robot.joint_velocities(q, v)[:, robot.model.mobility.motors], axis=1)
     solver, h = LegSolver.of(robot.model), 1e-5
     assert solver is not None
-    steps = np.zeros((4, robot.model.n_leading))
+    steps = np.zeros((4, robot.model.coordinates.nv))
     steps[:, robot.model.mobility.independent] = v
     ahead, behind = (
         solver(np.array([robot.model.moved(*each) for each in zip(q.tolist(), (s * h * steps).tolist())]))

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linkwork
-from linkwork.constraints import LoopEquations
+from linkwork.constraints import ConstraintEquations
 from linkwork.io.mdh import read_mdh
 from linkwork.model import ConstraintKind, Mecanum
 from linkwork.spatial import Matrix, Motion, Pose, Vector
@@ -31,8 +31,8 @@ def test_against_pinocchio(kinds, contacts, geared):
     model, reference = closed_model(description), Rolling(description)
     rng = np.random.default_rng(1)
     q, mobility = np.array(model.home), model.mobility
-    anyhow = rng.uniform(-1, 1, model.n_leading)  # that slips
-    equations = LoopEquations.at(model, q.tolist())
+    anyhow = rng.uniform(-1, 1, model.coordinates.nv)  # that slips
+    equations = ConstraintEquations.at(model, q.tolist())
     values, J, drift = reference.rows(q, anyhow)
     assert_close(np.array(equations.residual, float), values, scale=1)
     assert_close(np.array(equations.J, float), J, scale=1)
@@ -41,7 +41,7 @@ def test_against_pinocchio(kinds, contacts, geared):
     v, a, tau = (rng.uniform(-1, 1, n) for n in (model.nv, model.nv, len(mobility.forced)))
     rates = evaluate(model, "joint_velocities", q, v)
     assert_close(J @ rates, 0 * drift, scale=np.abs(rates).max())
-    forces = np.zeros(model.n_leading)
+    forces = np.zeros(model.coordinates.nv)
     forces[list(mobility.forced)] = tau
     expected, _ = reference.solve(q, rates, accelerations={}, forces=forces, unknown=[])
     found, held = evaluate(model, "constrained_dynamics", q, rates, tau)
@@ -228,7 +228,7 @@ def test_slopes_along_all_directions_of_positions():
     """By complex steps."""
     robot = linkwork.load("rolling-disc")
     model, rng = robot.model, np.random.default_rng(3)
-    step = robot.position_map(robot.home) @ (0.2 * rng.normal(size=model.n_located))
+    step = robot.position_map(robot.home) @ (0.2 * rng.normal(size=model.n_configuration))
     q = robot.coordinates.integrate(np.array(robot.home), step)
     q = robot.assemble([], guess=q).require()
     v, tau = rng.normal(size=model.nv), rng.normal(size=len(model.mobility.forced))

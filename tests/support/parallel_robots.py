@@ -135,7 +135,7 @@ def _ball_angles(robot: linkwork.Robot, loop: ConstraintDescription) -> list[flo
 def states(robot: linkwork.Robot, count: int, seed: int = 0, stride: float = 0.1):
     """Closed positions around home, velocities and accelerations of the platform."""
     rng, model = np.random.default_rng(seed), robot.model
-    steps = np.zeros((count, model.n_leading))
+    steps = np.zeros((count, model.coordinates.nv))
     steps[:, model.mobility.independent] = rng.uniform(-stride, stride, (count, robot.nv))
     q = np.array([model.moved(robot.home, step) for step in steps.tolist()])
     solver = LegSolver.of(model)

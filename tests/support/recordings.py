@@ -26,9 +26,9 @@ def states(robot: linkwork.Robot, count: int, seed: int = 0, reach: float = 3.0)
 
 def _closed(robot: linkwork.Robot, count: int, rng: np.random.Generator, reach: float) -> np.ndarray:
     model, coordinates = robot.model, robot.coordinates
-    located, rolls = list(model.mobility.located), model.n_located > model.nv
+    located, rolls = list(model.mobility.configuration), model.n_configuration > model.nv
     places = coordinates.places(coordinates.whole(located).positions.joints)
-    steps = np.zeros((3 * count, model.n_leading))
+    steps = np.zeros((3 * count, model.coordinates.nv))
     steps[:, located] = rng.uniform(-reach, reach, (len(steps), len(located)))
     moved = np.array([model.moved(robot.home, step) for step in steps.tolist()])
     found = robot.assemble(moved[:, places], guess=moved if rolls else None, tolerance=1e-13)

@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 def independent(own: linkwork.Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Positions of the independent joints after a step of their velocities."""
-    whole = np.zeros((*step.shape[:-1], own.model.n_leading))
+    whole = np.zeros((*step.shape[:-1], own.model.coordinates.nv))
     whole[..., list(own.model.mobility.independent)] = step
     joints = own.coordinates.of_freedoms(own.model.mobility.independent).joints
     return own.coordinates.integrate(q, whole)[..., own.coordinates.places(joints)]

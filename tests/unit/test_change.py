@@ -264,7 +264,7 @@ REFUSED = [
     ({"joints": {"panda_joint1": {"velocity": 1}}}, r"there is no key 'velocity'"),
     ({"payload": {"panda_link8": {"center": [0, 0, 1]}}}, r"payload at 'panda_link8': 'mass' is missing"),
     ({"payload": {"hand": {"mass": 1}}}, r"there is no frame 'hand'"),
-    ({"payload": {"panda_link0": {"mass": 1}}}, r"a payload is carried by a moving link"),
+    ({"payload": {"panda_link0": {"mass": 1}}}, r"a payload needs a moving link"),
     ([1, 2], r"these are no values of a robot\n  got: \[1, 2\]"),
     ("nowhere.yaml", r"nowhere.yaml: the file cannot be read"),
 ]  # fmt: skip
@@ -300,7 +300,7 @@ def test_mistakes_of_friction_and_payload(panda: Robot):
             panda.with_friction(values)
     with pytest.raises(UnknownNameError, match="there is no joint or motor 'elbow'"):
         panda.with_friction({"elbow": Offset(1)})
-    with pytest.raises(UnsupportedError, match="carried by a moving link"):
+    with pytest.raises(UnsupportedError, match="a payload needs a moving link"):
         panda.with_payload("panda_link0", 1)
     with pytest.raises(ModelError, match="its mass is negative"):
         panda.with_payload("panda_link8", -100)

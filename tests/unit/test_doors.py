@@ -31,7 +31,7 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
         (("export", "panda", "--name", "1a"), "fix: --name robot_1a"),
         (("convert", "panda", "r.urdf"), "replace it with --force"),
         (("inspect", "panda", "--values", "nosuch.yaml"), "fix: give the path of a file"),
-        (("check", "r.urdf", "--json"), "--values FILE, or of measurements: `linkwork identify`"),
+        (("check", "r.urdf", "--json"), "--values FILE, or identify them from measurements: `linkwork identify`"),
         (("inspect", "robot/r.xml"), "or allow it by --outside"),
         (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
     ],

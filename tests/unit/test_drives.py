@@ -104,7 +104,7 @@ MISTAKES = {
         "drives: [{joint: a, friction: {stribeck: {excess: 1, velocity: 0}}}]",
         "line 5: joint 'a': velocity: out of range.*got: 0.0.*a finite number above zero",
     ),
-    "built in": ("drives: [{joint: a, friction: {viscous: {viscous: 1}}}]", "Fs and Fv stand beside `friction`"),
+    "built in": ("drives: [{joint: a, friction: {viscous: {viscous: 1}}}]", "Fs and Fv are keys of the row"),
     "negative width": ("drives: [{joint: a, width: -1}]", "its friction width is negative: -1"),
     "weight zero": ("drives: [{joint: a, weight: 0}]", "joint 'a': its weight is 0.*above zero"),
     "weight negative": ("drives: [{joint: a, weight: -1}]", "joint 'a': its weight is negative: -1"),
@@ -124,7 +124,7 @@ MISTAKES = {
     "two transmissions": (
         "transmissions: [{name: w, joints: [a], motors: [{name: m, ratios: [1]}]},"
         " {name: w, joints: [b], motors: [{name: n, ratios: [1]}]}]",
-        "two transmissions have this name",
+        "2 transmissions have this name",
     ),
     "a follower": (
         "drives: [{joint: b, mimic: {joint: a}}]\ntransmissions: [{joints: [b], motors: [{name: m, ratios: [1]}]}]",
@@ -172,7 +172,8 @@ transmissions: [{joints: [b, c], motors: [{name: m, ratios: [1, 2]}, {name: n, r
 def test_laws_are_objects_each_once():
     for friction in ((Offset(1), Offset(2)), (Coulomb(1),), (3,)):
         with pytest.raises(
-            ModelError, match=r"(?s)friction is a list of laws, each once.*expected: Asymmetric, Offset, Stribeck"
+            ModelError,
+            match=r"(?s)friction is a list of laws .*each at most once.*expected: Asymmetric, Offset, Stribeck",
         ):
             JointDescription("a", "revolute", "x", "y", friction=friction)
     with pytest.raises(ModelError, match=r"Stribeck.velocity"):
@@ -348,5 +349,5 @@ drives:
     slack = robot.with_drives({name: {"stiffness": 0.0} for name in ("ball", "cross")})
     springs = robot.inverse_dynamics(q, v, a) - slack.inverse_dynamics(q, v, a)
     assert_close(springs, [0, 0, 5 * 0.4, 3 * 0.3, 3 * 0.4], scale=10.0)
-    with pytest.raises(ModelError, match="a planar joint has no spring"):
+    with pytest.raises(ModelError, match="a planar joint cannot have a spring"):
         linkwork.load(read_mdh(text.replace("kind: universal", "kind: planar").replace(", rest: 0.1", "")))

@@ -82,7 +82,7 @@ def tilted(angle: float):
 def test_loops_open_by_rounded_numbers(angle, tmp_path, run_linkwork):
     """Less than a micrometre: it is taken as closed, and told."""
     with pytest.warns(
-        UserWarning, match=r"the loops stay open by [\d.e-]+ \(m, rad\) at best; they are taken as closed"
+        UserWarning, match=r"the loops stay open by [\d.e-]+ \(m, rad\) at best; they are treated as closed"
     ):
         robot = linkwork.load(tilted(angle))
     assert robot.nv == 1 and robot.assemble([[0.3], [2.0]]).solved.all()

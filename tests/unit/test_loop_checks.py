@@ -160,7 +160,7 @@ def test_roles_and_weights(changes: dict[str, Any], parts: tuple[str, ...]):
         ({"home": {"j1": 2.0}}, "warning", "joint 'j1'", ("home position 2 is outside its limits -1 and 1",)),
         ({"independent": ("k1",)}, "error", "robot 'mechanism'", ("`independent` names joint 'k1'", "'j1'?")),
         ({"independent": ("j1", "j1")}, "error", "joint 'j1'", ("names it twice",)),
-        ({"independent": ("j1",), "constraints": ()}, "warning", "robot 'mechanism'", ("nothing without loops",)),
+        ({"independent": ("j1",), "constraints": ()}, "warning", "robot 'mechanism'", ("no effect without loops",)),
     ],
 )
 def test_home_and_independent(changes: dict[str, Any], level: str, where: str, parts: tuple[str, ...]):
@@ -185,12 +185,12 @@ def test_floating_joints():
     assert_finds(platform(home={"free": 0.0}), "error", there, "1 numbers, a floating joint 7")
     assert check(platform(home={"free": (0, 0, 1, 0, 0, 0, 1)})) == ()
     limited = platform(joints=(replace(first, upper=1.0), *others))
-    assert_finds(limited, "warning", there, "limits say nothing of a floating joint")
+    assert_finds(limited, "warning", there, "limits have no effect on a floating joint")
     pitched = platform(joints=(first, replace(others[0], pitch=0.1), *others[1:]))
-    assert_finds(pitched, "warning", "m.yaml: joint 'j1'", "pitch 0.1 says nothing of a revolute joint")
+    assert_finds(pitched, "warning", "m.yaml: joint 'j1'", "pitch 0.1 has no effect on a revolute joint")
     follower = replace(others[0], mimic=Mimic("free"))
     led = platform(joints=(first, follower, *others[1:]))
-    assert_finds(led, "error", "m.yaml: joint 'j1'", "only joints with one freedom follow and are followed")
+    assert_finds(led, "error", "m.yaml: joint 'j1'", "only joints with one degree of freedom can mimic")
 
 
 # Elastic joints without inertia

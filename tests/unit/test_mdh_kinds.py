@@ -151,7 +151,7 @@ def test_mistake(mistake):
 
 def test_limits_of_several_freedoms_are_told():
     text = robot("{name: ball, link: body, kind: spherical}", "drives: [{joint: ball, limits: [-1, 1]}]")
-    assert "limits say nothing of a spherical joint" in str(check(read_mdh(text))[0])
+    assert "limits have no effect on a spherical joint" in str(check(read_mdh(text))[0])
 
 
 # --- writing
@@ -209,9 +209,9 @@ def test_quaternions_of_home_and_lock_get_length_one_or_are_refused():
     description = read_mdh(text)
     assert build(description).home == pytest.approx((0, 0.6, 0, 0.8), rel=1e-15)
     for nothing in ([0, 0, 0, 0], [0, 1e-170, 0, 0]):
-        with pytest.raises(ModelError, match="joint 'ball': its home position is a quaternion of no length"):
+        with pytest.raises(ModelError, match="joint 'ball': its home position is a quaternion of length zero"):
             build(read_mdh(text.replace("[0, 3, 0, 4]", str(nothing))))
-        with pytest.raises(ModelError, match="lock of joint 'ball' is no position"):
+        with pytest.raises(ModelError, match="lock of joint 'ball' is not a position"):
             build(description, lock={"ball": nothing})
     assert build(description, lock={"ball": [0, 0, 2, 0]}).nq == 0
 

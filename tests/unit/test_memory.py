@@ -192,7 +192,7 @@ def test_it_is_differentiated_with_the_rest(name):
         parts = iter(interpret(jacobian(program, wrt, of), given(numbers)))
         rows = [np.concatenate([next(parts).reshape(size, -1) for _ in wrt], axis=1) for size in sizes]
         assert_close(np.concatenate(rows), expected, tolerance=1e-11)
-        assert np.abs(expected[: plant.model.nq + plant.model.n_leading, -8:-1]).max() > 1e-6  # the robot feels it
+        assert np.abs(expected[: plant.model.nq + plant.model.coordinates.nv, -8:-1]).max() > 1e-6  # the robot feels it
 
 
 # -- a step at a time --------------------------------------------------------------------------------------------------

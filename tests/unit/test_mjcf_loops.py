@@ -327,7 +327,8 @@ def flat(keys: str = KEYS, rod: str = HINGE) -> str:
 def test_a_keyframe_is_home_where_the_initial_position_is_singular(tmp_path):
     (path := tmp_path / "flat.xml").write_text(flat())
     with pytest.warns(
-        linkwork.ModelWarning, match=r"home is its keyframe 'up', since its initial position will not do: .*singular"
+        linkwork.ModelWarning,
+        match=r"home is its keyframe 'up', since its initial position is not suitable: .*singular",
     ):
         robot = linkwork.load(path)
     np.testing.assert_allclose(robot.home, (-1, 1, -1), atol=1e-12)

@@ -41,13 +41,13 @@ def test_last_bits_do_not_choose_the_independent_joint(roles, monkeypatch):
     """Crank and rocker of a parallelogram tell the other joints equally well."""
     home = {"crank": 1.0, "coupler": -1.0, "rocker": 1.0}
     described = replace(four_bar(**PARALLELOGRAM, home=home, roles=roles), redundant=True)
-    chosen, jacobian, rng = closed_model(described).mobility, mobility.leading_jacobian, np.random.default_rng(0)
+    chosen, jacobian, rng = closed_model(described).mobility, mobility.constraint_jacobian, np.random.default_rng(0)
 
     def noisy(model, q):
         J = jacobian(model, q)
         return J * (1 + rng.integers(-8, 9, J.shape) * 2.0**-52)
 
-    monkeypatch.setattr(mobility, "leading_jacobian", noisy)
+    monkeypatch.setattr(mobility, "constraint_jacobian", noisy)
     assert [closed_model(described).mobility for _ in range(10)] == [chosen] * 10
 
 
@@ -62,7 +62,7 @@ def test_named_independent_joint_need_not_have_the_motor():
 )
 def test_numbers_in_space(closures, freedoms):
     model = closed_model(mechanism(LoopRecipe(seed=1, closures=closures, freedoms=freedoms)))
-    assert model.nv == freedoms and model.nq == model.n_leading > freedoms
+    assert model.nv == freedoms and model.nq == model.coordinates.nv > freedoms
 
 
 @pytest.mark.parametrize("kind", ("revolute", "spherical", "prismatic", "weld"))
@@ -127,7 +127,7 @@ def chain(lengths, kind="weld", at=None, home=None) -> Description:
 def test_a_chain_pulled_straight_cannot_move(kind, off):
     """Its velocities across are allowed to first order only; so it is from however near home was given."""
     taut = chain((0.4, 0.4, 0.2), kind, home={"j0": off, "j1": -off, "j2": off})
-    with pytest.raises(ModelError, match=r"hold the robot fast at home(.|\n)*it is rigid(.|\n)*fix: change lengths"):
+    with pytest.raises(ModelError, match=r"the loops are rigid at home(.|\n)*like a chain(.|\n)*fix: change lengths"):
         closed_model(taut)
     assert closed_model(chain((0.4, 0.4, 0.2), "spherical", at=0.9, home={"j0": 0.5, "j1": -1.0})).nv == 1
 
@@ -137,7 +137,7 @@ def test_a_rigid_part_is_no_freedom_beside_others():
     taut = chain((0.4, 0.4, 0.2))
     table = JointDescription("table", "revolute", "floor", "base", role="passive")
     turning = replace(taut, links=(Link("floor"), *taut.links), joints=(table, *taut.joints))
-    with pytest.raises(ModelError, match=r"singular position of the loops(.|\n)*2 freedoms there, not all of which"):
+    with pytest.raises(ModelError, match=r"singular position of the loops(.|\n)*2 degrees of freedom there, not all"):
         closed_model(turning)
 
 
@@ -193,7 +193,7 @@ def test_more_equations_than_joints_and_yet_it_moves():
         ),
         (
             four_bar(roles=("active", "passive", "active")),
-            ("more motors than freedoms", "crank, rocker", "`role: passive`", "`actuation: redundant`"),
+            ("more motors than degrees of freedom", "crank, rocker", "`role: passive`", "`actuation: redundant`"),
         ),
         (
             four_bar(independent=("crank", "rocker")),
@@ -202,7 +202,7 @@ def test_more_equations_than_joints_and_yet_it_moves():
         (four_bar(independent=("krank",)), ("'krank', which does not exist", "did you mean 'crank'?")),
         (
             four_bar(**PARALLELOGRAM, home=FLAT),
-            ("home is a singular position", "2 freedoms there, 1 beside it", "another home"),
+            ("home is a singular position", "2 degrees of freedom there, 1 near it", "another home"),
         ),
     ),
     ids=("too long", "tilted", "upside down", "rounded", "inconsistent", "motors", "too many", "misspelt", "flat"),
@@ -264,7 +264,8 @@ def test_motors_of_one_loop_do_not_drive_another_joint():
     swing = JointDescription("swing", "revolute", "base", "bob", role="passive")
     both = replace(bar, links=(*bar.links, Link("bob", inertia(np.random.default_rng(1)))), joints=(*bar.joints, swing))
     with pytest.raises(
-        ModelError, match=r"depend on each other(.|\n)*2 freedoms; their velocities have rank 1, tied by loop 'cut'"
+        ModelError,
+        match=r"depend on each other(.|\n)*2 degrees of freedom; their velocities have rank 1, coupled by loop 'cut'",
     ):
         closed_model(both)
     robot = linkwork.load(replace(both, redundant=True))

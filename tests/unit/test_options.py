@@ -76,9 +76,9 @@ def test_friction_is_not_given_by_joint():
     with pytest.raises(ModelError) as caught:
         linkwork.load("puma560", friction={"waist": (1, 2)})
     assert str(caught.value) == (
-        "load(friction=...): friction is kept or left out\n  got: {'waist': (1, 2)}\n"
-        "  expected: True (as the file has it) or False\n"
-        "  fix: other values stand in the file (Fs, Fv; <dynamics>), or go to rollout(vary={'coulomb': ...})"
+        "load(friction=...): not a switch\n  got: {'waist': (1, 2)}\n"
+        "  expected: True (as in the file) or False\n"
+        "  fix: give other values in the file (Fs, Fv; <dynamics>), or by rollout(vary={'coulomb': ...})"
     )
     assert linkwork.load("puma560", friction=np.False_).model.bodies[0].joint.viscous == 0
 

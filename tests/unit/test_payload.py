@@ -37,7 +37,7 @@ def test_payload_is_a_fixed_link(name: str, frame: str, quantity: str):
 
 def test_refused():
     robot = linkwork.load("panda")
-    with pytest.raises(UnsupportedError, match=r"carried by a moving link\n  got: frame '.*'"):
+    with pytest.raises(UnsupportedError, match=r"a payload needs a moving link\n  got: frame '.*'"):
         robot.compile("gravity", payload=robot.model.root)
     with pytest.raises(UnknownNameError, match="there is no frame 'panda_link9'"):
         robot.compile("gravity", payload="panda_link9")

@@ -104,7 +104,7 @@ def test_loops_close_at_home_and_leave_the_freedoms(name):
     assert robot.nv == FREEDOMS[name]
     assert np.abs(robot.loop_residual(robot.home)).max() < 1e-12
     known = [robot.home[robot.position_names.index(name)] for name in robot.joint_names]
-    rolls = robot.model.n_located > robot.nv  # its velocities tell no positions
+    rolls = robot.model.n_configuration > robot.nv  # its velocities tell no positions
     if not (rolls or robot.coordinates.joints[0].kind.free):
         np.testing.assert_allclose(robot.assemble(known).require(), robot.home, rtol=0, atol=1e-12)
 

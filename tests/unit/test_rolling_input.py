@@ -54,11 +54,11 @@ MISTAKES = {
     "zero radius": ((LEFT, LEFT[:-3] + "0"), ["wheel 'l'", "its radius is 0", "positive"]),
     "no radius": ((LEFT, LEFT.partition(",")[0]), ["wheel 'l'", "'radius' is missing"]),
     "radius of a glide": (("kind: glide,", "kind: glide, radius: 0.1,"), ["a glide has no radius", "kind: wheel"]),
-    "friction of a glide": (("kind: glide,", "kind: glide, friction: 0.5,"), ["glide 'glide3'", "slips all ways"]),
-    "on the ground": (("kind: floating", "kind: fixed"), ["glide 'glide3'", "sides are on the ground", "against each"]),
+    "friction of a glide": (("kind: glide,", "kind: glide, friction: 0.5,"), ["glide 'glide3'", "in all directions"]),
+    "on the ground": (("kind: floating", "kind: fixed"), ["glide 'glide3'", "sides are on the ground", "relative to"]),
     "gears that lock": (
         ("offset: 0.25}", "offset: 0.25}\n  - {joints: {left: 1, right: 1}}\n  - {joints: {left: 1, right: -1}}"),
-        ["the wheels hold each other fast", "gear 'both'", "gear 'gear5'", "gears that let them turn"],
+        ["the wheels block each other", "gear 'both'", "gear 'gear5'", "gears that let them turn"],
     ),
     "negative friction": (("friction: 0.8", "friction: -1"), ["wheel 'l'", "friction is negative: -1"]),
     "unknown kind": (("kind: glide", "kind: skid"), ["kind of rolling", "'skid'", "glide"]),
@@ -83,7 +83,7 @@ MISTAKES = {
             GLIDE.replace("glide", "blade").replace("[0.3, 0, -0.1]", "[0.3, 0.1, -0.1], rpy: [0, pi/2, 0]")
             + GLIDE.replace("glide", "blade").replace("[0.3, 0, -0.1]", "[0.3, -0.1, -0.1], rpy: [0, pi/2, 0]"),
         ),
-        ["the wheels hold each other fast", "wheel 'l'", "parallel", "omni"],
+        ["the wheels block each other", "wheel 'l'", "parallel", "omni"],
     ),
     "contradicting gears": (
         ("offset: 0.25}", "offset: 0.25}\n  - {name: other, joints: {left: 2, right: 2, motor: -1}, offset: 0.7}"),
@@ -124,9 +124,9 @@ actuation: redundant
 
 def test_steered_wheels_need_gears():
     """Three wheels that steer apart may go ahead only while they are parallel; together they may go anywhere."""
-    with pytest.raises(ModelError, match="home is a singular position of what rolls") as error:
+    with pytest.raises(ModelError, match="home is a singular position of the rolling constraints") as error:
         linkwork.load(read_mdh(STEERED))
-    assert "beside it" in str(error.value) and "gears" in str(error.value)
+    assert "near it" in str(error.value) and "gears" in str(error.value)
     robot = linkwork.load(read_mdh(STEERED + "gears: [{joints: {s1: 1, s2: -1}}, {joints: {s1: 1, s3: -1}}]"))
     assert robot.nv == 2
 
@@ -142,14 +142,14 @@ def test_what_ties_motors_is_told(old, new, tied):
     """Two motors for two freedoms, of which one is the body's pitch: axles that meet, or a gear, leave the other."""
     text = (Path(linkwork.__file__).parent / "robots" / "segway.yaml").read_text(encoding="utf-8")
     assert old in text
-    with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 freedoms; .* rank 1, tied by {tied}"):
+    with pytest.raises(ModelError, match=f"depend on each other(.|\n)*2 degrees.* rank 1, coupled by {tied}"):
         linkwork.load(read_mdh(text.replace(old, new)))
 
 
 def test_parts_of_a_base_are_suggested():
     """Where they are among the independent ones."""
     description = describe(linkwork.load("segway").model)
-    with pytest.raises(ModelError, match=r"expected: 3 freedoms(.|\n)*for example: base.ry, left, right"):
+    with pytest.raises(ModelError, match=r"expected: 3 degrees of freedom(.|\n)*for example: base.ry, left, right"):
         linkwork.load(replace(description, independent=("left",)))
     with pytest.raises(ModelError, match=r"'base.rw', which does not exist(.|\n)*did you mean 'base.r[xyz]'"):
         linkwork.load(replace(description, independent=("base.rw", "left", "right")))
@@ -257,7 +257,7 @@ rolling: [{name: skate, kind: blade, wheel: {link: link1, alpha: -pi/2}, frictio
 def test_a_straight_snake_is_singular():
     """Its axles are parallel: refused as a home, and told of motions that pass."""
     description = describe(linkwork.load("snake").model)
-    with pytest.raises(ModelError, match="the motors do not tell how the robot rolls there"):
+    with pytest.raises(ModelError, match="the motors do not determine how the robot rolls there"):
         linkwork.load(replace(description, home={}, independent=()))
     robot = linkwork.load("snake")
     q = np.array(robot.home)

@@ -72,7 +72,7 @@ def test_duplicate_names():
     assert_finds(arm(links=(*links, links[1])), "error", "arm.yaml: link 'l1'", "2 links have this name")
     first, second, *others = joints
     ball = (replace(first, name="ball", kind="spherical"), replace(second, name="ball.rx"), *others)
-    assert_finds(arm(joints=ball), "error", "arm.yaml: joint 'ball.rx'", "so is a part of joint 'ball' called")
+    assert_finds(arm(joints=ball), "error", "arm.yaml: joint 'ball.rx'", "a coordinate of joint 'ball' has this")
     assert_finds(arm(joints=(*joints[:2], replace(joints[2], name="j1"))), "error", "arm.yaml: joint 'j1'", "2 joints")
     assert_finds(arm(frames={"l1": ("l2", Placement())}), "error", "arm.yaml: frame 'l1'", "a link has the same name")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import LoopEquations, determines
+from ..constraints import ConstraintEquations, determines
 from ..constraints.equations import in_loops
 from ..constraints.independent_rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
 from ..constraints.legs import LegSolver
@@ -78,7 +78,7 @@ class Assembler:
                 fix="use q as it is",
             )
         self.model = model
-        self.known = located = model.mobility.located
+        self.known = located = model.mobility.configuration
         if known is not None:
             self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
         if len(self.known) != len(located) or not determines(model, self.known):
@@ -115,14 +115,14 @@ class Assembler:
     def tolerance(self) -> float:
         """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too. Far from the
         origin, and of large robots, all positions are rounded."""
-        equations = LoopEquations.closing(self.model, self.model.home)
+        equations = ConstraintEquations.closing(self.model, self.model.home)
         return max(1e-12, SLACK * float(np.linalg.norm(equations.residual)), ROUNDINGS * lengths(equations)[1])
 
     @cached_property
     def _rounding(self) -> float:
         """What the last bits of positions do to the residual, by the size of these: turned a long way, they are large
         numbers."""
-        slopes = LoopEquations.closing(self.model, self.model.home).J
+        slopes = ConstraintEquations.closing(self.model, self.model.home).J
         return BITS * float(np.finfo(float).eps * np.abs(slopes).max(initial=1.0))
 
     @cached_property
@@ -150,7 +150,7 @@ class Assembler:
     def _bending(self) -> list[int]:
         """Entries of a way of the known joints that change the Jacobian, themselves or by unknown ones that they move:
         not those of wheels and gears, which may turn a long way at once."""
-        model, n = self.model, self.model.n_leading
+        model, n = self.model, self.model.coordinates.nv
         somewhere = model.moved(model.home, np.random.default_rng(0).normal(size=n).tolist())
         J = closing_jacobian(model, np.array(somewhere))
         ahead = [closing_jacobian(model, np.array(model.moved(somewhere, unit))) for unit in np.eye(n).tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..constraints import LoopEquations
+from ..constraints import ConstraintEquations
 from ..constraints.legs import LegSolver
 from ..constraints.projection import closer, keeping
 from ..function import Function, Label
@@ -21,12 +21,12 @@ STRIDE = 0.5  # radians or metres: the most that known joints go at once on the 
 
 
 def _unknown(model: Model, known: Sequence[int]) -> list[int]:
-    return [k for k in range(model.n_leading) if k not in known]
+    return [k for k in range(model.coordinates.nv) if k not in known]
 
 
 def _judged(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
     """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning."""
-    equations = LoopEquations.closing(model, q)
+    equations = ConstraintEquations.closing(model, q)
     r = equations.residual
     wrong = sum((1 - sign(value) for value in equations.aligned), start=0)
     return [sqrt(dot(r, r)), wrong, Orthogonal(equations.columns(_unknown(model, known))).conditioning()]
@@ -56,7 +56,7 @@ def newton_function(model: Model, known: Sequence[int], places: Sequence[int], l
         start = _with(q, places, goal)
         at = start
         for _ in range(NEWTON):
-            at = closer(LoopEquations.closing(model, at), at, keeping(known))
+            at = closer(ConstraintEquations.closing(model, at), at, keeping(known))
         residual, wrong, conditioning = _judged(model, known, at)
         for before, after in zip(*(legs.slopes(each) for each in (start, at)), strict=True) if legs else ():
             wrong = wrong + 1 - sign(before * after)
@@ -75,7 +75,7 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int], a
 
     def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
         begin = _with(q, [places[k] for k in aside], [goal[k] for k in aside])
-        equations, unknown = LoopEquations.closing(model, begin), _unknown(model, known)
+        equations, unknown = ConstraintEquations.closing(model, begin), _unknown(model, known)
         before, step = equations.columns(unknown), _rates(model, known, begin, dict(zip(places, goal, strict=True)))
         solver, open_by = Orthogonal(before), equations.residual
         for k, value in zip(unknown, solver.solve([dot(row, step) for row in equations.J]), strict=True):
@@ -83,10 +83,10 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int], a
         at = model.moved(begin, step)
         for _ in range(NEWTON - 1):
             at = _with(at, places, goal)
-            at = closer(LoopEquations.closing(model, at), at, keeping(known))
+            at = closer(ConstraintEquations.closing(model, at), at, keeping(known))
         turn: Any = 0
         sizes = [dot(column, column) for column in before]
-        for a, b, size in zip(before, LoopEquations.closing(model, at).columns(unknown), sizes, strict=True):
+        for a, b, size in zip(before, ConstraintEquations.closing(model, at).columns(unknown), sizes, strict=True):
             x = solver.solve([y - z for y, z in zip(b, a, strict=True)])
             turn = turn + sum((value * value * other for value, other in zip(x, sizes, strict=True)), start=0) / size
         far = _beyond(STRIDE, *(x - begin[place] for place, x in zip(places, goal, strict=True)))
@@ -119,7 +119,7 @@ def step_function(model: Model, known: Sequence[int]) -> Function:
     """Native code for one step: from q and damping to the next q, and the residual at q."""
 
     def run(q: list[Any], damping: list[Any]) -> Mapping[str, Any]:
-        equations = LoopEquations.closing(model, q)
+        equations = ConstraintEquations.closing(model, q)
         return {"q": closer(equations, q, keeping(known, damping[0])), "r": equations.residual}
 
     program = schedule(trace("assembly_step", run, [Port("q", (model.nq,)), Port("damping", (1,))]))

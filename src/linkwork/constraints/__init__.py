@@ -1,14 +1,14 @@
-"""What holds a robot's joints together beyond its tree: equations of loops, what they leave free, what closes them."""
+"""Constraints of a robot: their equations, the degrees of freedom they leave, and how they are satisfied."""
 
 from .closed_loops import ClosedLoops
-from .equations import LoopEquations, SwitchedEquations, row_names
+from .equations import ConstraintEquations, SwitchedEquations, row_names
 from .initial_assembly import closed
 from .mobility import determines
 from .saddle import RedundantSaddle, RegularSaddle, SaddlePoint, forces_at_cuts
 
 __all__ = [
     "ClosedLoops",
-    "LoopEquations",
+    "ConstraintEquations",
     "RedundantSaddle",
     "RegularSaddle",
     "SaddlePoint",

@@ -1,4 +1,4 @@
-"""Between the independent coordinates of a closed mechanism and all joints of the tree that is left when it is cut."""
+"""Mapping between the independent coordinates of a closed mechanism and all joints of its spanning tree."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from ..model import Model
 from ..scalar import Scalar, is_zero
 from ..scalar.orthogonal import Orthogonal
 from ..scalar.staircase import Staircase
-from .equations import LoopEquations, closing_rows
+from .equations import ConstraintEquations, closing_rows
 
-Sparse = dict[int, Scalar]  # entries of a vector by index, in order; the others, nearly all in a tree, are zero
+Sparse = dict[int, Scalar]  # nonzero entries of a vector by index, in order
 
 
 class ClosedLoops:
-    """Between the independent coordinates and the tree, at tree positions ``q`` that close the loops.
+    """Mapping between the independent coordinates and the tree, at tree positions ``q`` that close the loops.
 
     Khalil (2010), sections 2.2 and 4. Velocities of all joints are [qd_a; qd_p], independent and dependent ones:
 
-      (4)   J_a qd_a + J_p qd_p = 0       both frames of every cut joint move together, where it holds them
+      (4)   J_a qd_a + J_p qd_p = 0       the velocities satisfy all constraints
       (56)  G = d qd_tr / d qd_a = [1; -J_p^+ J_a]
       (55)  Gamma_c = G^T Gamma_tr        the same for columns, and G^T A_tr G for matrices
 
-    J_p^+ is the least-squares inverse: a planar loop has six equations of rank three. The paper leaves out what the
-    loops add to the accelerations at rest:
+    J_p^+ is the least-squares inverse: a planar loop has six equations of rank three. The paper leaves out the
+    velocity-dependent accelerations:
 
       (56')  qdd_tr = G qdd_a + Gd qd_a,   Gd qd_a = [0; -J_p^+ Jd qd_tr]
 
     Its (57) is (55) with the transpose that the print lost, Gamma_a + (d qd_p / d qd_a)^T Gamma_p. A tree without
-    loops has G = 1, and nothing here costs an operation then. Forces come in two kinds: those of the independent
-    coordinates, and those of the forced ones, ``tau``, which motors and surroundings give (see ``Mobility``).
+    loops has G = 1, which costs no operation. There are two kinds of forces: those of the independent coordinates, and
+    ``tau`` of the forced ones, which motors and surroundings exert (see ``Mobility``).
     """
 
-    def __init__(self, model: Model, q: Sequence[Scalar], equations: LoopEquations | None = None):
-        """``equations``: those that count, if not all do."""
+    def __init__(self, model: Model, q: Sequence[Scalar], equations: ConstraintEquations | None = None):
+        """``equations``: default all that are independent."""
         self.model, self.q = model, q
-        self.equations = equations or LoopEquations(model, q)
-        self.independent = model.mobility.independent if equations is None else model.mobility.located
-        self.dependent = sorted({*range(model.n_leading)} - {*self.independent})
-        self._rows: list[Sparse] = [{} for _ in range(model.n_leading)]  # of G
+        self.equations = equations or ConstraintEquations(model, q)
+        self.independent = model.mobility.independent if equations is None else model.mobility.configuration
+        self.dependent = sorted({*range(model.coordinates.nv)} - {*self.independent})
+        self._rows: list[Sparse] = [{} for _ in range(model.coordinates.nv)]  # of G
         for column, k in enumerate(self.independent):
             self._rows[k][column] = 1
             if model.constrained:
@@ -49,11 +49,11 @@ class ClosedLoops:
                     self._rows[d][column] = -value                                                   # (56)
 
     @classmethod
-    def located(cls, model: Model, q: Sequence[Scalar]) -> ClosedLoops:
-        """Of changes of positions instead of velocities, which are the same unless something rolls: it may stand
-        anywhere, but not go there as it likes."""
+    def of_configuration(cls, model: Model, q: Sequence[Scalar]) -> ClosedLoops:
+        """Return the mapping of changes of positions, which differ from velocities if something rolls: a rolling robot
+        can reach positions to which it cannot move directly."""
         rows = closing_rows(model)
-        return cls(model, q, None if rows is None else LoopEquations(model, q, rows))
+        return cls(model, q, None if rows is None else ConstraintEquations(model, q, rows))
 
     @cached_property
     def G(self) -> list[list[Scalar]]:
@@ -73,20 +73,20 @@ class ClosedLoops:
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
         """G qd_a: tree velocities from independent ones."""
-        return self.model.expand_rates(self.leading(v))
+        return self.model.expand_rates(self.joint_velocities(v))
 
-    def leading(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """Velocities of the leading joints from independent ones."""
+    def joint_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
+        """Velocities of the non-mimic joints from independent ones."""
         return [_dot(row, v) for row in self._rows]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
         """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
-        leading: list[Scalar] = [0] * self.model.n_leading
+        rates: list[Scalar] = [0] * self.model.coordinates.nv
         if self.model.constrained:
             values = self.J_p.solve(self.equations.drift(v))
             for k, value in zip(self.dependent, values, strict=True):
-                leading[k] = -value                                                                  # (56')
-        return self.model.expand_rates(leading)
+                rates[k] = -value                                                                    # (56')
+        return self.model.expand_rates(rates)
 
     def accelerations(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
         """Tree accelerations from tree velocities ``v`` and independent accelerations ``a``."""
@@ -94,8 +94,8 @@ class ClosedLoops:
 
     def collect(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """Forces of the independent coordinates from tree forces."""
-        leading = self.model.collect(forces)
-        return [_dot(column, leading) for column in self._columns]                                   # (55)
+        collected = self.model.collect(forces)
+        return [_dot(column, collected) for column in self._columns]                                 # (55)
 
     def collect_rows(self, rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         return [self.collect(row) for row in rows]
@@ -108,38 +108,39 @@ class ClosedLoops:
     # -- motors ---------------------------------------------------------------------------------------------------
 
     def shared(self, forces: Sequence[Scalar], B: Sequence[Sequence[Scalar]], weights: Sequence[float]) -> list[Scalar]:
-        """tau with B^T tau = forces; of several the one with the least sum of weight * tau^2."""
+        """Return tau with B^T tau = forces and the least sum of weight * tau^2."""
         scale = [1 / math.sqrt(weight) for weight in weights]
         columns = zip(*([s * x for x in row] for s, row in zip(scale, B, strict=True)), strict=True)
         short = Orthogonal([list(column) for column in columns], len(B)).shortest(forces)
         return [s * x for s, x in zip(scale, short, strict=True)]
 
     def weights(self, freedoms: Sequence[int]) -> list[float]:
+        """Weights of the joints with these velocities, for ``shared``."""
         return [self.model.coordinates.joint_of(k).weight for k in freedoms]
 
     def to_motors(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """tau of the forced joints that acts as ``forces`` of the independent coordinates."""
+        """Return tau of the forced joints that is equivalent to ``forces`` of the independent coordinates."""
         forced = self.model.mobility.forced
         if forced == self.independent:
             return list(forces)
         return self.shared(forces, [self.G[k] for k in forced], self.weights(forced))
 
     def motors(self) -> list[list[Scalar]]:
-        """d qd_m / d qd_a: velocities of the motors."""
+        """Return d qd_m / d qd_a, the velocities of the motors."""
         return [self.G[k] for k in self.model.mobility.motors]
 
     def null_torques(self) -> list[list[Scalar]]:
-        """Projector onto those ``tau`` of the forced joints that cancel each other."""
+        """Return the projector onto those ``tau`` of the forced joints that cancel each other."""
         forced = self.model.mobility.forced
         columns = zip(*(self.G[k] for k in forced), strict=True)
         return Orthogonal([list(column) for column in columns], len(forced)).projector()
 
     def of_motors(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        """Forces of the independent coordinates that ``tau`` of the forced joints makes."""
-        leading: list[Scalar] = [0] * self.model.n_leading
+        """Return the forces of the independent coordinates that are equivalent to ``tau`` of the forced joints."""
+        forces: list[Scalar] = [0] * self.model.coordinates.nv
         for k, force in zip(self.model.mobility.forced, tau, strict=True):
-            leading[k] = force
-        return [_dot(column, leading) for column in self._columns]
+            forces[k] = force
+        return [_dot(column, forces) for column in self._columns]
 
 
 def _dot(entries: Sparse, values: Sequence[Scalar]) -> Scalar:

@@ -1,7 +1,7 @@
-"""Equations of constraints: what cut joints, wheels, gears and contacts ask of joints, over any scalar.
+"""Equations of constraints (cut joints, wheels, gears, contacts) in the joint coordinates, over any scalar.
 
-The loop is walked from the frame ``first`` of the cut joint, inward to the last body both branches share and outward
-to the frame ``second``. Everything is told relative to ``first`` and in its axes, so a moving base does not enter.
+The path leads from the frame ``first``, inward to the last body that both branches share, and outward to the frame
+``second``. All vectors are relative to ``first`` and in its axes, so a moving base does not enter.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ Row = TypeVar("Row")
 
 
 def row_names(model: Model) -> list[str]:
-    """The equations: loop and direction, with r for turns."""
+    """Return the names of the equations: constraint and direction, with r for rotations."""
     return [f"{loop.name}.{row}" for loop in model.permanent for row in loop.kind.rows]
 
 
 def holding_positions(model: Model) -> tuple[bool, ...]:
-    """Of each equation: does it hold positions, or velocities alone?"""
+    """Return for each equation whether it constrains positions, and not velocities alone."""
     return tuple(holds for loop in model.permanent for holds in loop.kind.holonomic)
 
 
 def closing_rows(model: Model) -> list[int] | None:
-    """The numbers of those that hold positions; None if all do."""
-    holds = holding_positions(model)
-    return None if all(holds) else [k for k, each in enumerate(holds) if each]
+    """Return the numbers of the equations that constrain positions; None if all do."""
+    holonomic = holding_positions(model)
+    return None if all(holonomic) else [k for k, each in enumerate(holonomic) if each]
 
 
 def in_loops(model: Model) -> set[str]:
-    """The leading joints that have a part in some loop."""
+    """Return the non-mimic joints that are part of a loop."""
     around = {i for loop in model.permanent for i in _bodies(model, loop)}
     return {model.joint(i).leader or model.joint(i).name for i in around}
 
 
 def _bodies(model: Model, loop: Constraint) -> set[int]:
-    """Those whose joints have a part in it."""
+    """Return the bodies whose joints are part of a loop."""
     if loop.kind.coordinates:
-        tied = {*map(model.tree.velocity_names.index, loop.kind.coordinates)}
-        return {i for i, _ in model.outward() if tied & {*model.freedoms(i)}}
+        coupled = {*map(model.tree.velocity_names.index, loop.kind.coordinates)}
+        return {i for i, _ in model.outward() if coupled & {*model.freedoms(i)}}
     return {*_branch(model, loop.first.body)} ^ {*_branch(model, loop.second.body)}
 
 
 @dataclass(frozen=True)
 class Step:
-    """One joint on the way around: where its axis stands, and whether it is passed outward (1) or inward (-1)."""
+    """One joint of the path: the pose of its body, and whether it is passed outward (1) or inward (-1)."""
 
     body: int
     side: int
@@ -60,12 +60,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Way:
-    """The joints from ``first`` to ``second``, and where ``second`` is, all seen from ``first``."""
+    """The path from ``first`` to ``second``: its joints, and the pose of ``second``, all relative to ``first``."""
 
     model: Model
     kind: ConstraintKind
     q: Sequence[Scalar]
-    begin: Vector  # where ``first`` sees the body that it is on
+    begin: Vector  # origin of the body of ``first``
     steps: list[Step]
     end: Pose
 
@@ -93,7 +93,7 @@ class Way:
         return self.kind.aligned(self.end)
 
     def slopes(self) -> Iterator[tuple[int, list[Scalar]]]:
-        """What is held of a unit velocity of each freedom of the tree on the way."""
+        """Yield the constrained components of a unit velocity of each tree velocity on the path."""
         for step in self.steps:
             for k, S in zip(self.model.freedoms(step.body), self.model.subspace(step.body, self.q), strict=True):
                 angular = step.at.outward(S.angular) * step.side
@@ -104,9 +104,9 @@ class Way:
         w, wd, velocity, acceleration, at = Vector(), Vector(), Vector(), Vector(), Vector()
         for step in self.steps:
             arm, at = step.at.origin - at, step.at.origin
-            own = self.model.joint_motion(step.body, self.q, v)
+            motion = self.model.joint_motion(step.body, self.q, v)
             change = self.model.joint_drift(step.body, self.q, v)
-            slide, turn = step.at.outward(own.linear) * step.side, step.at.outward(own.angular) * step.side
+            slide, turn = step.at.outward(motion.linear) * step.side, step.at.outward(motion.angular) * step.side
             velocity = velocity + w.cross(arm) + slide
             acceleration = acceleration + wd.cross(arm) + w.cross(w.cross(arm)) + (2 * w + turn).cross(slide)
             acceleration = acceleration + step.at.outward(change.linear) * step.side
@@ -119,7 +119,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Tie:
-    """Coordinates that are tied together: there is no way to walk. ``freedoms`` are those of the tree."""
+    """Coordinates that are coupled directly, without a path. ``freedoms``: indices of tree velocities."""
 
     kind: ConstraintKind
     freedoms: list[int]
@@ -152,14 +152,16 @@ def _branch(model: Model, body: int) -> list[int]:
 
 
 def _before(inner: Pose, placed: Transform | Pose) -> Pose:
-    """The outer frame in which ``placed`` puts the frame ``inner``."""
+    """Return the outer frame in which ``placed`` puts the frame ``inner``."""
     rotation = Matrix(*(placed.outward(row) for row in inner.rotation.rows))
     return Pose(rotation, inner.origin - rotation @ placed.origin)
 
 
-class LoopEquations:
-    """The equations of ``loops``, or of all that are always on, at tree positions ``q``: a row each, in the order of
-    ``row_names``; or some of them, by their numbers."""
+class ConstraintEquations:
+    """The equations of constraints at tree positions ``q``, a row each, in the order of ``row_names``.
+
+    ``loops``: the constraints; default: all that are always on. ``numbers``: of the equations; default: all.
+    """
 
     def __init__(
         self,
@@ -170,102 +172,102 @@ class LoopEquations:
     ):
         self.model, self.q, self.numbers = model, q, numbers
         self.loops = model.permanent if loops is None else loops
-        self._walked: list[Way | Tie] = []
+        self._paths: list[Way | Tie] = []
 
     @classmethod
-    def at(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
-        """At the user's ``q``."""
+    def at(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
+        """Return all equations at the user's ``q``."""
         return cls(model, model.expand(q))
 
     @classmethod
-    def closing(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
-        """Those that hold positions, at the user's ``q``: all, unless something rolls."""
+    def closing(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
+        """Return the equations that constrain positions, at the user's ``q``: all, unless something rolls."""
         return cls(model, model.expand(q), closing_rows(model))
 
     @classmethod
-    def independent(cls, model: Model, q: Sequence[Scalar]) -> LoopEquations:
-        """Those that do not follow from others."""
+    def independent(cls, model: Model, q: Sequence[Scalar]) -> ConstraintEquations:
+        """Return the independent equations."""
         return cls(model, q, model.mobility.rows)
 
     def ways(self) -> Iterator[Way | Tie]:
-        """One for each loop, walked when it is first asked for."""
+        """Yield the path of each constraint, computed at its first use."""
         for k, loop in enumerate(self.loops):
-            if k == len(self._walked):
-                walk = Tie.between if loop.kind.coordinates else Way.around
-                self._walked.append(walk(self.model, loop, self.q))
-            yield self._walked[k]
+            if k == len(self._paths):
+                path = Tie.between if loop.kind.coordinates else Way.around
+                self._paths.append(path(self.model, loop, self.q))
+            yield self._paths[k]
 
     @property
     def holds(self) -> list[bool]:
-        """Whether each holds positions, or velocities alone."""
-        return self._asked([*holding_positions(self.model)])
+        """For each equation, whether it constrains positions, and not velocities alone."""
+        return self._selected([*holding_positions(self.model)])
 
     @cached_property
     def residual(self) -> list[Scalar]:
-        """By how much every loop is open: metres and, for small ones, radians; zero where positions are not held."""
-        return self._asked([row for way in self.ways() for row in way.residual])
+        """By how much each equation is violated: m or (small) rad; zero for equations of velocities alone."""
+        return self._selected([row for way in self.ways() for row in way.residual])
 
     @cached_property
     def aligned(self) -> list[Scalar]:
-        """For each loop a number that is positive if no axis, and no frame, is turned by more than a right angle."""
+        """For each constraint, a number that is positive if no axis is turned by more than a right angle."""
         return [way.aligned for way in self.ways()]
 
     @cached_property
     def J(self) -> list[list[Scalar]]:
-        """Rate of the residual of closed loops per velocity of each leading joint; of rolling, how it would slip."""
+        """Jacobian: rates of the residuals, or slip velocities, per velocity of each non-mimic joint."""
         model, rows = self.model, []
         for way in self.ways():
-            own: list[list[Scalar]] = [[0] * model.n_tree for _ in way.kind.rows]
-            for k, held in way.slopes():
-                for row, value in zip(own, held, strict=True):
+            block: list[list[Scalar]] = [[0] * model.n_tree for _ in way.kind.rows]
+            for k, slopes in way.slopes():
+                for row, value in zip(block, slopes, strict=True):
                     row[k] = value
-            rows += own
-        return model.collect_rows(self._asked(rows))
+            rows += block
+        return model.collect_rows(self._selected(rows))
 
     def columns(self, freedoms: Iterable[int]) -> list[list[Scalar]]:
-        """Those of J that belong to some freedoms of the leading joints."""
+        """Return the columns of J of some velocities of the non-mimic joints."""
         return [[row[k] for row in self.J] for k in freedoms]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """Rate of J v when the joints do not accelerate, at tree velocities ``v``."""
-        return self._asked([row for way in self.ways() for row in way.drift(v)])
+        """Return the rate of J v without joint accelerations, at tree velocities ``v``."""
+        return self._selected([row for way in self.ways() for row in way.drift(v)])
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """J v: of the residual, or of slipping, at velocities ``v`` of the leading joints."""
+        """Return J v, rates of the residuals or slip velocities, at velocities ``v`` of the non-mimic joints."""
         return [dot(row, v) for row in self.J]
 
-    def _asked(self, rows: list[Row]) -> list[Row]:
+    def _selected(self, rows: list[Row]) -> list[Row]:
         return rows if self.numbers is None else [rows[number] for number in self.numbers]
 
 
 def place_sizes(model: Model) -> list[int]:
-    """How many numbers say where each contact with a switch stands: its origin, and if it holds turns, the rows
-    of its rotation."""
+    """Return the number of values that give the place of each contact with a switch: its origin and, if it constrains
+    rotations, the rows of its rotation matrix."""
     return [12 if each.kind.holds_turns else 3 for each in model.switched]
 
 
 class SwitchedEquations:
     """The independent equations of constraints that are always on, then of those with a switch, times their switches.
 
-    A contact that is on is held where it stands: a point by three equations, a sole by six, in axes of the world. Each
-    has a number, ``contacts``: 0 is off, and what is not 0 is on. Their forces may be more than the motion tells; then
-    the sum of
+    A contact that is on stays where it stands: a point by three equations, a sole by six, in the world's axes. Each has
+    a number in ``contacts``: 0 is off, any other number is on. If the motion does not determine their forces, the
+    sum of
 
         |f / c|^2  of points,   |f / c|^2 / 4 + 2 |m / c|^2 / (length^2 + width^2)  of soles
 
-    is the least, as if a sole stood on its four corners. So among those that are on, numbers c other than 1 are
-    weights: one with a larger number bears more. However small they are, the forces do what they must; where those of
-    small weights are needed, they are the least to about 1e-15 over the square of the ratio of the weights.
+    is minimal, as if a sole stood on its four corners. So numbers c other than 1 are weights of the contacts that are
+    on: one with a larger number carries more. Forces are correct for weights of any size; if contacts with small
+    weights are needed, the sum is minimal up to about 1e-15 over the square of the ratio of the weights.
 
-    ``places``: where those in contact stand, as ``place_sizes`` has them; without them only their motion is held.
+    ``places``: of the contacts, as in ``place_sizes``; without them only velocities are constrained.
     """
 
     def __init__(
         self, model: Model, q: Sequence[Scalar], contacts: Sequence[Scalar], places: Sequence[Scalar] | None = None
     ):
         self.model, self.q, self.contacts = model, q, contacts
-        self.permanent = LoopEquations.independent(model, q)
-        self.switched = LoopEquations(model, q, loops=_held(model, places))
+        self.permanent = ConstraintEquations.independent(model, q)
+        self.switched = ConstraintEquations(model, q, loops=_held(model, places))
         self.scales = [c * x for c, contact in zip(contacts, model.switched, strict=True) for x in contact.kind.scales]
 
     @property
@@ -275,7 +277,7 @@ class SwitchedEquations:
 
     @property
     def holds(self) -> list[bool]:
-        """Whether each equation holds positions, or velocities alone."""
+        """For each equation, whether it constrains positions, and not velocities alone."""
         return [*self.permanent.holds, *(True for _ in self.scales)]
 
     @cached_property
@@ -293,15 +295,15 @@ class SwitchedEquations:
         return [dot(row, v) for row in self.J]
 
     def bouncing(self, v: Sequence[Scalar], restitution: Sequence[Scalar]) -> list[Scalar]:
-        """By how much an impact changes the rates: all is lost, and along the normal a share comes back."""
+        """Return the change of the rates by an impact: they vanish, but for restitution along the normal."""
         shares: list[Scalar] = [0] * len(self.permanent.J)
         for e, contact in zip(restitution, self.model.switched, strict=True):
             shares += [e if row == contact.kind.load else 0 for row in contact.kind.rows]
         return [(1 + e) * rate for e, rate in zip(shares, self.rates(v), strict=True)]
 
     def forces(self, multipliers: Sequence[Scalar]) -> list[list[Scalar]]:
-        """Forces of the ground on what stands on it, a row each: force, and moment about the origin of the frame, in
-        the world's axes; from lambda of all equations, or of those with a switch alone."""
+        """Return the contact forces of the ground, a row for each contact with a switch: force, and moment about the
+        origin of the frame, in the world's axes; from lambda of all equations, or of those with a switch alone."""
         values = [-x for x in self._scaled(multipliers[len(multipliers) - len(self.scales) :])]
         rows, at = [], 0
         for contact in self.model.switched:
@@ -315,16 +317,16 @@ class SwitchedEquations:
 
 
 def _held(model: Model, places: Sequence[Scalar] | None) -> tuple[Constraint, ...]:
-    """What stands on the ground, held to it. Its frame is turned so that both have the axes of the world."""
+    """Return the contacts as constraints with the ground, with frames in the axes of the world."""
     loops, at = [], 0
     for contact, size in zip(model.switched, place_sizes(model), strict=True):
-        ground, own = Pose.identity(), contact.second
+        ground, frame = Pose.identity(), contact.second
         if places is not None:
             numbers = places[at : at + size]
             ground = Pose(ground.rotation, Vector(*numbers[:3]))
             if contact.kind.holds_turns:
                 rotation = Matrix(*(Vector(*numbers[k : k + 3]) for k in (3, 6, 9)))
-                own = Frame(own.name, own.body, Pose(own.pose.rotation @ rotation.T, own.pose.origin))
+                frame = Frame(frame.name, frame.body, Pose(frame.pose.rotation @ rotation.T, frame.pose.origin))
         at += size
-        loops.append(Constraint(contact.name, contact.kind.always, Frame("ground", 0, ground), own))
+        loops.append(Constraint(contact.name, contact.kind.always, Frame("ground", 0, ground), frame))
     return tuple(loops)

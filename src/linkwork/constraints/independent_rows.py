@@ -1,6 +1,6 @@
-"""Which equations of the loops count: a planar loop has six, three of them follow from the others.
+"""Choose independent equations: a planar loop has six, and three of them follow from the others.
 
-Those are taken that stay well apart over the positions the robot can reach, not at home alone.
+The choice is well conditioned over the positions that the robot can reach, and not at home alone.
 """
 
 from __future__ import annotations
@@ -12,62 +12,63 @@ import numpy as np
 
 from ..model import Model
 from ..spatial import Vector
-from .equations import LoopEquations, Way, holding_positions
+from .equations import ConstraintEquations, Way, holding_positions
 from .projection import closer, numbers, shortest
 
-HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # walks from home both ways along the freedoms, about a turn; radians
-NOTHING = 1e-9  # of slopes without units: less is rounding
-ROUNDINGS = 64 * np.finfo(float).eps  # of the largest coordinate: what differences of positions may be off by
+HEADINGS, STRIDES, STRIDE = 2, 45, 0.15  # of walks from home in both directions, each about one turn; radians
+NOTHING = 1e-9  # entries of Jacobians without units that are smaller are rounding errors
+ROUNDINGS = 64 * np.finfo(float).eps  # rounding error of differences of positions, relative to the largest
 BETTER = 1.05  # how many times better a choice must be to be preferred to one found before
 
 
 def independent_rows(model: Model, rank: int, closing: int) -> tuple[int, ...]:
-    """As many rows of the loops' Jacobian as its ``rank``; of those that hold positions, ``closing``."""
+    """Return as many rows of the Jacobian as its ``rank``; ``closing`` of them constrain positions."""
     home = np.array(model.home)
-    seen = [leading_jacobian(model, home)]
-    some = _telling(seen)
-    if len(some) == rank:
-        return some
-    seen += _around(model, home, rank)
-    some = _telling(seen)
+    jacobians = [constraint_jacobian(model, home)]
+    nonzero = _nonzero(jacobians)
+    if len(nonzero) == rank:
+        return nonzero
+    jacobians += _around(model, home, rank)
+    nonzero = _nonzero(jacobians)
     best, worst = (), 0.0
-    first = [row for row in some if holding_positions(model)[row]]
-    for rows in dict.fromkeys(_well_apart(J, [*[first] * closing, *[some] * (rank - closing)]) for J in seen):
-        if (least := min(_apart(other, rows) for other in seen)) > BETTER * worst:
+    first = [row for row in nonzero if holding_positions(model)[row]]
+    choices = [*[first] * closing, *[nonzero] * (rank - closing)]
+    for rows in dict.fromkeys(_well_conditioned(J, choices) for J in jacobians):
+        if (least := min(_conditioning(other, rows) for other in jacobians)) > BETTER * worst:
             best, worst = rows, least
     return best
 
 
-def _telling(seen: list[np.ndarray]) -> tuple[int, ...]:
-    """Rows that are not zero everywhere."""
-    sizes = np.max([np.abs(J).max(axis=1, initial=0.0) for J in seen], axis=0)
+def _nonzero(jacobians: list[np.ndarray]) -> tuple[int, ...]:
+    """Return the rows that are not zero in all Jacobians."""
+    sizes = np.max([np.abs(J).max(axis=1, initial=0.0) for J in jacobians], axis=0)
     return tuple(np.flatnonzero(sizes > NOTHING * sizes.max(initial=0.0)).tolist())
 
 
 def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
-    """Jacobians at positions along walks from home."""
-    ways, found = np.random.default_rng(0).normal(size=(HEADINGS, model.n_leading)), []
-    every = np.eye(model.n_leading)
+    """Return Jacobians at positions along walks from home."""
+    ways, jacobians = np.random.default_rng(0).normal(size=(HEADINGS, model.coordinates.nv)), []
+    every = np.eye(model.coordinates.nv)
     for heading in (*ways, *-ways):
-        q, J = home, leading_jacobian(model, home)
+        q, J = home, constraint_jacobian(model, home)
         units = velocity_units(model, home)
         for _ in range(STRIDES):
             free = np.linalg.svd(J)[2][rank:]
             if not len(free):
-                return found
+                return jacobians
             step = (heading @ free.T) @ free
-            heading = step  # as straight on as the loops allow
+            heading = step  # as straight as the loops allow
             q = np.array(model.moved(q.tolist(), (STRIDE * units * step / np.abs(step).max()).tolist()))
             for _ in range(3 if all(holding_positions(model)) else 1):
-                q = np.array(closer(LoopEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
-            if not np.abs(LoopEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
-                break  # the end of what can be reached this way
-            found.append(J := leading_jacobian(model, q))
-    return found
+                q = np.array(closer(ConstraintEquations.closing(model, q.tolist()), q.tolist(), shortest(every)))
+            if not np.abs(ConstraintEquations.closing(model, q.tolist()).residual).max(initial=0.0) < 1e-3:
+                break  # no position farther in this direction can be reached
+            jacobians.append(J := constraint_jacobian(model, q))
+    return jacobians
 
 
-def _well_apart(J: np.ndarray, choices: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Row by row, of each of the ``choices``, the one with the most that the others do not say."""
+def _well_conditioned(J: np.ndarray, choices: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Return one row from each of the ``choices``, that with the largest part orthogonal to those before."""
     rest, chosen = J.copy(), []
     for rows in choices:
         sizes = [np.linalg.norm(rest[r]) if r not in chosen else 0.0 for r in rows]
@@ -78,23 +79,23 @@ def _well_apart(J: np.ndarray, choices: Sequence[Sequence[int]]) -> tuple[int, .
     return tuple(sorted(chosen))
 
 
-def _apart(J: np.ndarray, rows: tuple[int, ...]) -> float:
-    """The least singular value of these rows beside the least one of all that is not zero."""
-    own, whole = (np.linalg.svd(part, compute_uv=False) for part in (J[list(rows)], J))
-    return float(own[len(rows) - 1] / max(whole[len(rows) - 1], 1e-300))
+def _conditioning(J: np.ndarray, rows: tuple[int, ...]) -> float:
+    """Return the smallest singular value of these rows, relative to the smallest nonzero one of all rows."""
+    chosen, every = (np.linalg.svd(part, compute_uv=False) for part in (J[list(rows)], J))
+    return float(chosen[len(rows) - 1] / max(every[len(rows) - 1], 1e-300))
 
 
-def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """Rates of the residual per velocity of each leading joint, at the user's q, for ranks and choices: without units,
-    so that these are the same for a robot of any size, and without rounding, wherever it stands.
+def constraint_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
+    """Return the Jacobian of the constraints by the velocities of the non-mimic joints, at the user's q, for ranks and
+    choices. It has no units, so these do not depend on the size of the robot, and no rounding errors.
 
-    Lengths count in a unit of the robot's size, in rows and in columns. Rows of gears are divided by their largest
-    entry: a fine screw counts no more than a wheel. What is less than NOTHING, or than the rounding of the positions
-    that arms are differences of, is zero.
+    Lengths in rows and columns are measured in a unit near the robot's size. Rows of gears are divided by their largest
+    entry, so that a fine screw counts no more than a wheel. Entries below NOTHING, or below the rounding error of the
+    positions whose differences are lever arms, are zero.
     """
-    equations = LoopEquations.at(model, q.tolist())
+    equations = ConstraintEquations.at(model, q.tolist())
     unit, far = lengths(equations)
-    J = numbers(equations.J, model.n_leading) * _velocity_units(model, unit)
+    J = numbers(equations.J, model.coordinates.nv) * _velocity_units(model, unit)
     at = 0
     for loop in model.permanent:
         rows = J[at : at + len(loop.kind.rows)]
@@ -107,10 +108,12 @@ def leading_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
     return J
 
 
-def lengths(equations: LoopEquations) -> tuple[float, float]:
-    """The unit in which those of a mechanism are measured: millimetre, metre, kilometre and so on, whichever is nearest
-    to the longest arm, from a joint to where its loop was cut, or the largest wheel; a metre where there is none. And
-    how far from the origin of a frame the numbers go that arms are differences of."""
+def lengths(equations: ConstraintEquations) -> tuple[float, float]:
+    """Return the unit of length of a mechanism, and the largest distance of a point from the origin of its frame.
+
+    The unit is a millimetre, metre, kilometre and so on, nearest to the longest lever arm from a joint to the cut of
+    its loop, or to the largest wheel; a metre where there is none.
+    """
     ways = [way for way in equations.ways() if isinstance(way, Way)]
     arms = [way.end.origin - step.at.origin for way in ways for step in way.steps]
     places = [place for way in ways for place in (way.begin, way.end.origin, *(step.at.origin for step in way.steps))]
@@ -120,8 +123,8 @@ def lengths(equations: LoopEquations) -> tuple[float, float]:
 
 
 def velocity_units(model: Model, q: np.ndarray) -> np.ndarray:
-    """By how much a column of ``leading_jacobian`` moves its freedom, in radians or metres."""
-    return _velocity_units(model, lengths(LoopEquations.at(model, q.tolist()))[0])
+    """Return the velocity, in rad or m, that a column of ``constraint_jacobian`` stands for."""
+    return _velocity_units(model, lengths(ConstraintEquations.at(model, q.tolist()))[0])
 
 
 def _velocity_units(model: Model, unit: float) -> np.ndarray:
@@ -133,5 +136,5 @@ def _length(x: Vector) -> float:
 
 
 def closing_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """The rows of it that hold positions."""
-    return leading_jacobian(model, q)[list(holding_positions(model))]
+    """Return the rows of ``constraint_jacobian`` that constrain positions."""
+    return constraint_jacobian(model, q)[list(holding_positions(model))]

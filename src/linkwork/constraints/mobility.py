@@ -1,8 +1,8 @@
-"""How a robot with loops can move: positions that close them, the number of freedoms, and which joints tell the others.
+"""Mobility of a robot with constraints: closed positions, degrees of freedom, and independent joints.
 
-Numbers decide, at the home position and beside it: a rank is counted there and the choice is kept for all positions.
-Where the equations are singular, they allow velocities that lead nowhere (a chain pulled straight between two points),
-so a freedom counts only if the loops close beside home as well, on all ways that the velocities allow.
+It is computed from numbers at the home position and near it: the rank is found there, and the choice is kept for all
+positions. Singular equations allow velocities without motion (a chain pulled straight between two points), so a degree
+of freedom counts only if the loops can also be closed near home, in all directions that the velocities allow.
 """
 
 from __future__ import annotations
@@ -16,62 +16,61 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import POINT, Constraint, Mobility, Model
-from .equations import LoopEquations, Way, holding_positions, in_loops
-from .independent_rows import NOTHING, closing_jacobian, independent_rows, leading_jacobian, velocity_units
+from .equations import ConstraintEquations, Way, holding_positions, in_loops
+from .independent_rows import NOTHING, closing_jacobian, constraint_jacobian, independent_rows, velocity_units
 from .projection import closer, numbers, search, shortest
 
 CLOSED = 1e-10  # metres and radians
-OPEN = 1e-6  # rounded numbers in a file may leave the loops open by so much, with a warning
-ALMOST = 1e-3  # open by so little, the equations of a loop contradict each other by rounded numbers
+OPEN = 1e-6  # metres and radians: gap due to rounded numbers in a file, which gives a warning
+ALMOST = 1e-3  # metres and radians: a smaller gap is probably due to rounded numbers
 STEPS = 200
-RANK = 1e-5  # of the largest singular value; at a double root, positions, and so the least one, are known to 1e-7
-ALIKE = 1e-6  # relative: columns this alike are equally good, whatever their last bits say
-SLACK = 10  # times the residual that is left at home
-FLAT = 1e-6  # radians: an axle closer to the normal of its plane
+RANK = 1e-5  # of the largest singular value; at a double root the positions, and so the smallest one, are known to 1e-7
+ALIKE = 1e-6  # relative: columns with a smaller difference are equally good
+SLACK = 10  # times the residual at home
+FLAT = 1e-6  # radians: a wheel whose axle is closer to the normal lies flat
 ANOTHER_HOME = "choose another home position (`home` in a YAML file or a side file)"
-BESIDE = 0.05, 0.006  # radians: distances from home, at one of which the loops must close
+NEARBY = 0.05, 0.006  # radians: distances from home, at one of which the loops must close
 
 
 def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool = False) -> Model:
-    """The robot with its loops closed at ``home`` (a first guess until now) and its freedoms told apart."""
+    """Return the robot with its loops closed at ``home``, which was a first guess, and with its mobility."""
     _require_upright(model)
     q = _closed_home(model, independent)
     _require_closed(model, q)
     model = replace(model, home=tuple(q.tolist()))
-    J, held = leading_jacobian(model, q), closing_jacobian(model, q)
-    rank, closing = _rank(J), _rank(held)
-    _require_moving(model, q, held, closing)
-    if len(held) < len(J):
-        _require_rolling(model, q, J, rank, held)
+    J, holonomic = constraint_jacobian(model, q), closing_jacobian(model, q)
+    rank, closing = _rank(J), _rank(holonomic)
+    _require_moving(model, q, holonomic, closing)
+    if len(holonomic) < len(J):
+        _require_rolling(model, q, J, rank, holonomic)
     chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
     mobility = _mobility(model, J, chosen, redundant)
-    others = [k for k in range(model.n_leading) if k not in chosen]
-    located = _left(model, held, closing, [others, chosen])
-    return replace(
-        model, closed_mobility=replace(mobility, rows=independent_rows(model, rank, closing), located=located)
-    )
+    others = [k for k in range(model.coordinates.nv) if k not in chosen]
+    configuration = _left(model, holonomic, closing, [others, chosen])
+    rows = independent_rows(model, rank, closing)
+    return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration))
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
-    """Closed positions near home: those the independent joints tell, and no modes, if the others close the loops
-    there; of what rolls, those to which its body can be set down as it is."""
+    """Return closed positions near home. If possible, the independent joints keep their positions, and modes stay zero;
+    a rolling robot is set down as it is."""
     start, named = np.array(model.home), list(_freedoms(model, independent))
     if not (named or all(holding_positions(model))):
-        named = [k for k in range(model.n_leading) if not model.coordinates.joint_of(k).kind.free]
-    modes = [k for k in range(model.n_leading) if model.coordinates.joint_of(k).kind.modes and k not in named]
-    for fast in filter(None, ([*named, *modes], named, modes)):
-        held = _settled(model, start, np.delete(np.eye(model.n_leading), fast, axis=0))
-        if _is_closed(model, held):
-            return held
+        named = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
+    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in named]
+    for kept in filter(None, ([*named, *modes], named, modes)):
+        q = _settled(model, start, np.delete(np.eye(model.coordinates.nv), kept, axis=0))
+        if _is_closed(model, q):
+            return q
     return _settled(model, start)
 
 
 def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
-    """The positions nearest to closed that are found from a guess, moving by rows of ``along`` only, if given."""
-    along = np.eye(model.n_leading) if along is None else along
+    """Return the positions nearest to closed, from a guess; ``along``: allowed directions, default all."""
+    along = np.eye(model.coordinates.nv) if along is None else along
 
     def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        equations = LoopEquations.closing(model, at[0].tolist())
+        equations = ConstraintEquations.closing(model, at[0].tolist())
         moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
         return np.array([moved]), np.array([equations.residual], float)
 
@@ -79,8 +78,8 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
 
 
 def _is_closed(model: Model, q: np.ndarray, limit: float = CLOSED) -> bool:
-    right_way = all(value > 0 for value in LoopEquations.at(model, q.tolist()).aligned)
-    return right_way and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
+    aligned = all(value > 0 for value in ConstraintEquations.at(model, q.tolist()).aligned)
+    return aligned and bool(np.abs(_residual(model, q)).max(initial=0.0) < limit)
 
 
 def _require_closed(model: Model, q: np.ndarray) -> None:
@@ -91,12 +90,12 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
         alone = model.with_permanent((loop,))
         gap = np.abs(_residual(alone, q)).max()
         if OPEN <= gap < ALMOST:
-            fix = "write frames and axes that are meant to be parallel with all digits, such as pi/2 and not 1.5708"
+            fix = "write frames and axes that should be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
-            words, own = loop.kind.gap(_called(loop), gap)
-            gaps.append(words)
-            fix = own or fix
-        elif LoopEquations.at(alone, q.tolist()).aligned[0] <= 0:
+            message, special_fix = loop.kind.gap(_called(loop), gap)
+            gaps.append(message)
+            fix = special_fix or fix
+        elif ConstraintEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
             fix = "turn one of the two frames round"
     raise ModelError(
@@ -109,13 +108,13 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
 
 
 def _called(loop: Constraint) -> str:
-    """What it is, for messages."""
+    """Return its kind and name, for messages."""
     return f"{loop.kind.word} {loop.name!r}"
 
 
 def _require_upright(model: Model) -> None:
-    """A wheel that lies flat has no way to roll."""
-    for loop, way in zip(model.permanent, LoopEquations.at(model, model.home).ways(), strict=True):
+    """Raise ModelError for a wheel that lies flat, which has no rolling direction."""
+    for loop, way in zip(model.permanent, ConstraintEquations.at(model, model.home).ways(), strict=True):
         axle = loop.kind.lean(way.end) if isinstance(way, Way) else None
         if axle and (lean := math.hypot(*map(float, axle))) < FLAT:
             raise ModelError(
@@ -127,79 +126,79 @@ def _require_upright(model: Model) -> None:
             )
 
 
-def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, held: np.ndarray) -> None:
-    """Wheels must leave each other a motion, and their equations must be as many beside home as there."""
+def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, holonomic: np.ndarray) -> None:
+    """Raise ModelError if wheels block each other, or if home is a singular position of the rolling constraints."""
     free = np.linalg.svd(J)[2][rank:]
     stalled = [k for k in _motors(model) if not np.abs(free[:, k]).max(initial=0.0) > NOTHING]
     if (stalled or not len(free)) and stand_still(model):
         others = ", ".join(_called(loop) for loop in model.permanent if not loop.kind.closes_loop)
         raise ModelError(
-            "the wheels hold each other fast: nothing that they allow moves one of them",
+            "the wheels block each other: no allowed motion moves one of them",
             where=f"robot {model.name!r}",
-            got=f"{len(free)} freedoms, with {others}",
-            expected="axles that are parallel, or meet above one point of the plane, and gears that let them turn",
+            got=f"{len(free)} degrees of freedom, with {others}",
+            expected="axles that are parallel or intersect above one point of the plane, and gears that let them turn",
             fix="turn a wheel's frame or let it steer; or let it slip across (kind: omni) or glide (kind: glide)",
         )
-    ways = np.random.default_rng(0).normal(size=(3, model.n_leading))
-    ways -= (np.linalg.pinv(held, rcond=RANK) @ (held @ ways.T)).T
-    ways *= BESIDE[0] * velocity_units(model, q)
-    beside = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
-    others = [leading_jacobian(model, at) for at in beside]
+    ways = np.random.default_rng(0).normal(size=(3, model.coordinates.nv))
+    ways -= (np.linalg.pinv(holonomic, rcond=RANK) @ (holonomic @ ways.T)).T
+    ways *= NEARBY[0] * velocity_units(model, q)
+    nearby = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
+    others = [constraint_jacobian(model, at) for at in nearby]
     general = max(map(_rank, others))
     if general == rank and max(_moved_by_motors(model, at) for at in others) > _moved_by_motors(model, J):
         raise ModelError(
-            "home is a singular position: the motors do not tell how the robot rolls there",
+            "home is a singular position: the motors do not determine how the robot rolls there",
             where=f"robot {model.name!r}",
-            got=f"motors {', '.join(model.names_of(_motors(model)))}, which move together there and not beside it",
-            expected="axles that are not all parallel, nor meet in one point",
+            got=f"motors {', '.join(model.names_of(_motors(model)))}, which move together there and not near it",
+            expected="axles that are not all parallel and do not intersect in one point",
             fix=ANOTHER_HOME,
         )
     if general > rank:
         raise ModelError(
-            "home is a singular position of what rolls",
+            "home is a singular position of the rolling constraints",
             where=f"robot {model.name!r}",
-            got=f"{model.n_leading - rank} freedoms there, {model.n_leading - general} beside it",
-            fix=f"{ANOTHER_HOME}; or tie what steers together by gears, or let a wheel slip (kind: omni)",
+            got=f"{model.coordinates.nv - rank} degrees of freedom there, {model.coordinates.nv - general} near it",
+            fix=f"{ANOTHER_HOME}; or couple steering joints by gears, or let a wheel slip (kind: omni)",
         )
 
 
 def stand_still(model: Model) -> bool:
-    """Whether nothing that the loops allow at home moves a wheel along its plane."""
+    """Return whether no allowed motion at home moves a wheel along its plane."""
     wheels = [loop for loop in model.permanent if loop.kind.touches]
     points = tuple(Constraint(loop.name, POINT, loop.first, loop.second) for loop in wheels)
-    J, units = leading_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
-    centres = numbers(LoopEquations.at(model.with_permanent(points), model.home).J, model.n_leading) * units
+    J, units = constraint_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
+    centres = numbers(ConstraintEquations.at(model.with_permanent(points), model.home).J, model.coordinates.nv) * units
     moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
     return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
 
 def _motors(model: Model) -> tuple[int, ...]:
-    return tuple(k for k in range(model.n_leading) if model.coordinates.joint_of(k).driven)
+    return tuple(k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).driven)
 
 
 def _moved_by_motors(model: Model, J: np.ndarray) -> int:
-    """In how many ways the motors can turn, where velocities obey J v = 0."""
+    """Return the number of independent motions of the motors, for velocities with J v = 0."""
     return _rank(np.linalg.svd(J)[2][_rank(J) :][:, list(_motors(model))])
 
 
 def _ties(model: Model, ways: int) -> Sequence[Constraint]:
-    """The loops without which the motors could turn in more ways; all, if it takes more than one of them."""
-    found = []
+    """Return the constraints without which the motors would have more independent motions; all, if it takes several."""
+    ties = []
     for loop in model.permanent:
         rest = model.with_permanent(other for other in model.permanent if other is not loop)
-        if _moved_by_motors(model, leading_jacobian(rest, np.array(model.home))) > ways:
-            found.append(loop)
-    return found or model.permanent
+        if _moved_by_motors(model, constraint_jacobian(rest, np.array(model.home))) > ways:
+            ties.append(loop)
+    return ties or model.permanent
 
 
 def determines(model: Model, known: Sequence[int]) -> bool:
-    """Do positions along these freedoms of the leading joints tell all others, at home?"""
-    others = [k for k in range(model.n_leading) if k not in known]
+    """Return whether the positions of these non-mimic velocities determine all others, at home."""
+    others = [k for k in range(model.coordinates.nv) if k not in known]
     return _rank(closing_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 
 def _residual(model: Model, q: np.ndarray) -> np.ndarray:
-    return np.array(LoopEquations.closing(model, q.tolist()).residual, float)
+    return np.array(ConstraintEquations.closing(model, q.tolist()).residual, float)
 
 
 def _rank(J: np.ndarray) -> int:
@@ -207,70 +206,72 @@ def _rank(J: np.ndarray) -> int:
 
 
 def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> None:
-    """The loops must close beside home wherever the velocities that they allow there lead."""
+    """Raise ModelError unless the loops can be closed near home in all directions that their velocities allow."""
     directions, units = np.linalg.svd(J)[2], velocity_units(model, q)
-    held, free = directions[:rank] * units, directions[rank:]
+    constrained, free = directions[:rank] * units, directions[rank:]
     ways = np.random.default_rng(0).normal(size=(3 if len(free) else 0, len(free))) @ free
     ways *= units / np.abs(ways).max(axis=-1, keepdims=True)
 
-    def beside(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+    def near_home(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
         return _settled(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
 
     limit = max(CLOSED, SLACK * float(np.abs(_residual(model, q)).max(initial=0.0)))
-    if all(any(_is_closed(model, beside(size, way, held), limit) for size in BESIDE) for way in ways):
+    if all(any(_is_closed(model, near_home(size, way, constrained), limit) for size in NEARBY) for way in ways):
         return
-    # nothing held, they may close at home again, or where the equations are in general position
-    size = BESIDE[0]
-    others = [at for at in (beside(size, way) for way in ways) if _is_closed(model, at, limit)]
+    # with all directions allowed, they may close at home again, or at a regular position
+    size = NEARBY[0]
+    others = [at for at in (near_home(size, way) for way in ways) if _is_closed(model, at, limit)]
     others = [at for at in others if np.abs(model.coordinates.difference(q, at) / units).max() > 0.1 * size]
     general = max((_rank(closing_jacobian(model, at)) for at in others), default=rank)
-    first = f"{len(free)} freedoms there"
+    there = f"{len(free)} degrees of freedom there"
     if not others:
         raise ModelError(
-            "the loops hold the robot fast at home, which is a singular position of theirs",
+            "the loops are rigid at home, which is a singular position",
             where=f"robot {model.name!r}",
-            got=f"{first} by its velocities, but no closed positions beside it: it is rigid, like a chain pulled taut",
+            got=f"{there} by its velocities, but no closed positions near it, like a chain pulled taut",
             fix="change lengths or frames of the loops so that they can move, or make the joints fixed",
         )
     raise ModelError(
         "home is a singular position of the loops",
         where=f"robot {model.name!r}",
-        got=f"{first}, {J.shape[1] - general} beside it" if general > rank else f"{first}, not all of which can move",
+        got=f"{there}, {J.shape[1] - general} near it" if general > rank else f"{there}, not all of which can move",
         fix=ANOTHER_HOME,
     )
 
 
 def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
-    """The independent freedoms that are left when the dependent ones are taken: those first that rather depend on
-    others, which are floating bodies, passive joints, elastic ones, and active ones; of each those with several
-    freedoms before others. A floating body depends or leads as a whole, if it can and takes no motor's place: too few
-    motors to drive all freedoms must stay independent."""
+    """Return the independent velocities.
+
+    The dependent ones are chosen first from floating bodies, then from passive, elastic and active joints, and within
+    each role from joints with several degrees of freedom. A floating body is dependent or independent as a whole, if
+    possible without replacing a motor: if there are fewer motors than degrees of freedom, all stay independent.
+    """
     bodies: list[range] = []
     roles: dict[str, list[list[int]]] = {role: [[], []] for role in ("passive", "elastic", "active")}
-    for joint, own in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
+    for joint, entries in zip(model.coordinates.joints, model.coordinates.velocity_ranges, strict=True):
         if joint.kind.free:
-            bodies.append(own)
+            bodies.append(entries)
         else:
-            roles[joint.role][len(own) == 1] += own
-    motors = {k for k in range(model.n_leading) if model.coordinates.joint_of(k).driven}
-    leading: list[range] = []
+            roles[joint.role][len(entries) == 1] += entries
+    motors = {*_motors(model)}
+    last: list[range] = []  # floating bodies that are chosen as dependent only at the end
     first = None
     while True:
-        order = [*(own for own in bodies if own not in leading), *chain.from_iterable(roles.values()), *leading]
+        order = [*(body for body in bodies if body not in last), *chain.from_iterable(roles.values()), *last]
         independent = _left(model, J, rank, order)
         first = first or independent
         if len(motors) < len(independent) and motors <= {*first} and not motors <= {*independent}:
             return first
-        split = [own for own in bodies if 0 < len({*own} & {*independent}) < len(own)]
+        split = [body for body in bodies if 0 < len({*body} & {*independent}) < len(body)]
         if not split:
             return independent
-        if all(own in leading for own in split):
+        if all(body in last for body in split):
             return first
-        leading += [own for own in split if own not in leading]
+        last += [body for body in split if body not in last]
 
 
 def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The freedoms left when the dependent ones are taken group by group, best determined first."""
+    """Return the independent velocities when dependent ones are chosen group by group, best determined first."""
     rest, dependent = J.copy(), []
     for group in groups:
         candidates = list(group)
@@ -282,20 +283,20 @@ def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]
             direction = rest[:, best] / np.linalg.norm(rest[:, best])
             rest -= np.outer(direction, direction @ rest)
             dependent.append(best)
-    return tuple(k for k in range(model.n_leading) if k not in dependent)
+    return tuple(k for k in range(model.coordinates.nv) if k not in dependent)
 
 
 def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
-    """Those of the named joints, or parts of them, and of joints in no loop, such as a moving base."""
+    """Return the velocities of named joints, or entries of them, and of joints in no loop, such as a moving base."""
     within = in_loops(model)
-    aside = [joint.name for joint in model.coordinates.joints if joint.name not in within]
-    return tuple(sorted({k for name in (*names, *aside) for k in model.joint_freedoms(name)}))
+    others = [joint.name for joint in model.coordinates.joints if joint.name not in within]
+    return tuple(sorted({k for name in (*names, *others) for k in model.joint_freedoms(name)}))
 
 
 def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
-    """The freedoms the description calls independent, if they are so."""
+    """Return the velocities that the description calls independent; raises ModelError if they are not."""
     independent = _freedoms(model, names)
-    dependent = [k for k in range(model.n_leading) if k not in independent]
+    dependent = [k for k in range(model.coordinates.nv) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
         within = in_loops(model)
@@ -304,43 +305,43 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
         raise ModelError(
             "these joints cannot be the independent ones",
             where=f"robot {model.name!r}",
-            got=f"{', '.join(names)} ({len(independent)} freedoms)",
-            expected=f"{freedoms} freedoms that determine all others",
+            got=f"{', '.join(names)} ({len(independent)} degrees of freedom)",
+            expected=f"{freedoms} degrees of freedom that determine all others",
             fix=f"for example: {suited}" if suited else "leave `independent` out",
         )
     return independent
 
 
 def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redundant: bool) -> Mobility:
-    dependent = [k for k in range(model.n_leading) if k not in independent]
-    G = np.zeros((model.n_leading, len(independent)))
+    dependent = [k for k in range(model.coordinates.nv) if k not in independent]
+    G = np.zeros((model.coordinates.nv, len(independent)))
     G[list(independent)] = np.eye(len(independent))
     if dependent:
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
-    joints = [model.coordinates.joint_of(k) for k in range(model.n_leading)]
+    joints = [model.coordinates.joint_of(k) for k in range(model.coordinates.nv)]
     motors = _motors(model)
     moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
-    drivable = tuple(k for k, told in zip(independent, moved, strict=True) if told and joints[k].role != "elastic")
-    got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} freedoms"
+    drivable = tuple(k for k, moves in zip(independent, moved, strict=True) if moves and joints[k].role != "elastic")
+    got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} degrees of freedom"
     ways = _rank(G[list(motors)])
     if ways < len(motors) and not redundant:
         many = len(motors) > len(independent)
         raise ModelError(
-            "there are more motors than freedoms" if many else "the motors' velocities depend on each other",
+            "there are more motors than degrees of freedom" if many else "the motors' velocities depend on each other",
             where=f"robot {model.name!r}",
-            got=f"{got}; their velocities have rank {ways}, tied by {', '.join(map(_called, _ties(model, ways)))}",
-            expected="as many active joints as freedoms" if many else "motors that nothing ties to each other",
+            got=f"{got}; their velocities have rank {ways}, coupled by {', '.join(map(_called, _ties(model, ways)))}",
+            expected="as many active joints as degrees of freedom" if many else "motors that nothing couples",
             fix="mark joints without a motor `role: passive`; or write `actuation: redundant` to share the work",
         )
     columns = [independent.index(k) for k in drivable]
-    if _rank(G[np.ix_(motors, columns)]) < len(drivable):  # not all: then those with a motor of their own
+    if _rank(G[np.ix_(motors, columns)]) < len(drivable):  # not all: then only those that have a motor themselves
         drivable = tuple(k for k in independent if joints[k].driven)
         if len(drivable) < ways:
             raise ModelError(
-                "the motors cannot drive the independent joints, and some are not among these",
+                "the motors cannot drive the independent joints, and some motors are not independent",
                 where=f"robot {model.name!r}",
                 got=got,
-                expected="as many active joints as freedoms, or all active joints among the independent ones",
+                expected="as many active joints as degrees of freedom, or only independent active joints",
                 fix="mark more joints active, or let `independent` name the active joints first",
             )
     return Mobility(independent, motors, drivable, tuple(k for k in independent if k not in drivable))

@@ -1,4 +1,4 @@
-"""A parallel robot in a Model: the platform, which moves by coordinates of its own, and the legs that hold it."""
+"""Parallel robots: the platform, which has its own coordinates, and the legs that carry it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..model import Constraint, CutJoint, Frame, Model
 
 @dataclass(frozen=True)
 class Leg:
-    """A serial chain on the ground; the loop ``name`` of a ``kind`` holds its ``tip`` to ``hold`` on the platform."""
+    """A serial chain on the ground; the loop ``name`` of a ``kind`` joins its ``tip`` to ``hold`` on the platform."""
 
     name: str
     kind: CutJoint
@@ -21,36 +21,32 @@ class Leg:
 
 @dataclass(frozen=True)
 class Parallel:
-    """``platform``: the bodies from the ground to the platform, itself the last; their joints are its coordinates."""
+    """A platform on legs. ``platform``: the bodies from the ground to it; their joints are its coordinates."""
 
     platform: tuple[int, ...]
     legs: tuple[Leg, ...]
 
 
 def platform_and_legs(model: Model) -> Parallel | str:
-    """The parts of a parallel robot; or what keeps the robot from being one, told of a method ("it is for ...")."""
+    """Return the parts of a parallel robot, or why it is not one, as a sentence about a method ("it is for ...")."""
     if model.has_mimic:
         return "it does not work with mimic joints"
     if model.moving_base:
         return "it is for a fixed base, and the base floats"
     if other := [loop.name for loop in model.permanent if not loop.kind.closes_loop]:
-        return f"it is for legs that joints hold to their platform, and {other[0]!r} is none"
-    held = (
-        set.intersection(*({loop.first.body, loop.second.body} for loop in model.permanent))
-        if model.constrained
-        else set()
-    )
-    if not held - {0}:
-        return "it is for a platform on legs, and no link is held by all loops"
-    chains = [
-        chain for body in held - {0} if _freedoms(model, chain := _chain(model, body)) == model.mobility.independent
-    ]
+        return f"it is for legs with joints to the platform, and {other[0]!r} is not a joint"
+    sides = [{loop.first.body, loop.second.body} for loop in model.permanent]
+    common = set.intersection(*sides) - {0} if sides else set()
+    if not common:
+        return "it is for a platform on legs, and no link is in all loops"
+    chains = [_chain(model, body) for body in common]
+    chains = [chain for chain in chains if _freedoms(model, chain) == model.mobility.independent]
     if len(chains) != 1:
-        return "it is for a platform whose own coordinates are the independent ones, and they are not"
+        return "it is for a platform whose coordinates are the independent ones, and they are not"
     legs = tuple(_leg(model, loop, chains[0][-1]) for loop in model.permanent)
     used = [body for chain in (chains[0], *(leg.bodies for leg in legs)) for body in chain]
     if sorted(used) != list(range(1, model.n_bodies + 1)):
-        return "it is for legs that stand on the ground, one for each loop, and there is something else"
+        return "it is for legs on the ground, one for each loop, and there are other bodies"
     return Parallel(chains[0], legs)
 
 

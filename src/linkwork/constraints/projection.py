@@ -1,8 +1,8 @@
-"""Closing loops: Newton's step towards closed positions over any scalar, and the search that is made of such steps.
+"""Closing loops: Newton's step towards closed positions over any scalar, and a search with such steps.
 
-At positions with the residual r, the step -x of the leading joints with J x = r closes the loops to first order. Such x
-may be many, or none if equations contradict each other; who asks for the step says which to take: the least squares of
-the joints that may move (``keeping``, ``shortest``) or the lightest (``SaddlePoint.correction``).
+At positions with the residual r, the step -x of the non-mimic joints with J x = r closes the loops to first order.
+There may be many such x, or none if equations contradict each other. The caller chooses: least squares of the joints
+that may move (``keeping``, ``shortest``) or least kinetic energy (``SaddlePoint.correction``).
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import numpy as np
 
 from ..scalar import Scalar, sqrt
 from ..scalar.orthogonal import Orthogonal
-from .equations import LoopEquations
+from .equations import ConstraintEquations
 
-CLOSE = 1e-2  # below this residual, plain Newton steps
-DEPENDENT = 1e-9  # of the largest singular value: equations with less follow from others
+CLOSE = 1e-2  # below this residual, Newton steps without damping
+DEPENDENT = 1e-9  # of the largest singular value: smaller ones are of dependent equations
 
-Solve = Callable[[LoopEquations], Sequence[Scalar]]
+Solve = Callable[[ConstraintEquations], Sequence[Scalar]]
 
 
-def closer(equations: LoopEquations, q: Sequence[Scalar], solve: Solve) -> list[Scalar]:
-    """Newton's step from the user's ``q``, at which the ``equations`` are; ``solve`` gives x."""
+def closer(equations: ConstraintEquations, q: Sequence[Scalar], solve: Solve) -> list[Scalar]:
+    """Return the positions after Newton's step from the user's ``q`` of the ``equations``; ``solve`` gives x."""
     return equations.model.moved(q, [-x for x in solve(equations)])
 
 
 def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
-    """The least squares of all joints but the known freedoms, over any scalar; with Marquardt's ``damping``, if any."""
+    """Return the least-squares solver that keeps the ``known`` velocities zero, with Marquardt's ``damping`` if any."""
 
-    def solve(equations: LoopEquations) -> list[Scalar]:
-        unknown = [k for k in range(equations.model.n_leading) if k not in known]
+    def solve(equations: ConstraintEquations) -> list[Scalar]:
+        unknown = [k for k in range(equations.model.coordinates.nv) if k not in known]
         columns, b = equations.columns(unknown), list(equations.residual)
         if damping is not None:
             damp, n = sqrt(damping), len(columns)
             columns = [[*column, *(damp if i == j else 0 for j in range(n))] for i, column in enumerate(columns)]
             b += [0] * n
-        found = dict(zip(unknown, Orthogonal(columns).solve(b), strict=True))
-        return [found.get(k, 0) for k in range(equations.model.n_leading)]
+        steps = dict(zip(unknown, Orthogonal(columns).solve(b), strict=True))
+        return [steps.get(k, 0) for k in range(equations.model.coordinates.nv)]
 
     return solve
 
 
 def shortest(along: np.ndarray, damping: float = 0.0) -> Solve:
-    """The shortest of the least squares that are combinations of the rows of ``along``, for numbers."""
+    """Return the solver for the shortest least-squares combination of the rows of ``along``, for numbers."""
 
-    def solve(equations: LoopEquations) -> list[float]:
-        J, r = numbers(equations.J, equations.model.n_leading), np.array(equations.residual, float)
+    def solve(equations: ConstraintEquations) -> list[float]:
+        J, r = numbers(equations.J, equations.model.coordinates.nv), np.array(equations.residual, float)
         damped = np.vstack([J @ along.T, np.sqrt(damping) * np.eye(len(along))])
         x = np.linalg.lstsq(damped, np.append(r, np.zeros(len(along))), rcond=DEPENDENT)[0]
         return (x @ along).tolist()
@@ -55,7 +55,7 @@ def shortest(along: np.ndarray, damping: float = 0.0) -> Solve:
 
 
 def numbers(rows: Sequence[Sequence[float]], columns: int) -> np.ndarray:
-    """A matrix, of any number of rows."""
+    """Return a matrix with any number of rows."""
     return np.array(rows, float).reshape(len(rows), columns)
 
 
@@ -65,10 +65,10 @@ def search(
     tolerance: float,
     iterations: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The positions nearest to closed that are found from each of ``q``, (B, nq), and the steps it took.
+    """Return the positions nearest to closed from each of ``q`` (B, nq), and the number of steps.
 
-    Levenberg and Marquardt's way: as Newton's near the solution, and downhill far from it. ``step(q, damping)`` gives
-    the next positions, and the residual at ``q``. States that are done are left alone.
+    Levenberg-Marquardt method: Newton's steps near the solution, descent far from it. ``step(q, damping)`` gives the
+    next positions, and the residual at ``q``. States that have converged are not changed any more.
     """
     best, steps = q.copy(), np.zeros(len(q), int)
     todo, at, damping, least = np.arange(len(q)), q, np.full((len(q), 1), 1e-4), np.full(len(q), np.inf)
@@ -83,7 +83,7 @@ def search(
         keep = ~((better & (square <= tolerance**2)) | (damping[:, 0] > 1e12) | ~np.isfinite(square))
         if not keep.any():
             break
-        # a step that made it worse is taken again, shorter, from where it began
+        # a step that increased the residual is repeated, shorter, from its start
         worse = keep & ~better
         if worse.any():
             moved[worse] = step(best[todo[worse]], damping[worse])[0]

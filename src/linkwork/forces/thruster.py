@@ -7,57 +7,69 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..errors import ModelError
+from ..model.element import Mark, number
 from ..scalar import Scalar, absolute
 from ..spatial import Force, Motion, Pose, Vector
-from .fields import direction, tidy
+from .law import ForceLaw, direction, nonnegative
 
 
 @dataclass(frozen=True)
-class Thruster:
-    """At the frame's origin: the force u along ``axis``, where u is its command, in newtons, of either sign.
+class Thruster(ForceLaw, name="thruster"):
+    """A thruster at the frame's origin: the force u along ``axis``, where u is its command in N, of either sign.
 
-    axis  in the frame, of any length but zero: only its direction counts
+    Args:
+        axis: in the frame, of any length except zero: only its direction counts.
+
+    Example:
+        >>> linkwork.forces.Thruster(axis=(1, 0, 0)).axis
+        (1.0, 0.0, 0.0)
     """
 
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    axis: tuple[float, float, float] = direction()
 
     commands: ClassVar[dict[str, str]] = {"force": "N"}
 
-    def __post_init__(self):
-        tidy(self)
-        direction(self, "axis")
+    @property
+    def mark(self) -> Mark:
+        """A nozzle along its axis."""
+        return Mark("nozzle", self.axis)
 
     def __call__(self, pose: Pose, velocity: Motion, commands: Sequence[Scalar]) -> Force:
         return Force(Vector(*self.axis) * (commands[0] / math.hypot(*self.axis)))
 
 
 @dataclass(frozen=True)
-class Rotor:
-    """A propeller that turns about z of its frame and pushes along it, with thrust T.
+class Rotor(ForceLaw, name="rotor"):
+    """A propeller that turns about z of its frame and pushes along z with thrust T.
 
-    The air holds against its turning, and the motor hands this drag torque on to the robot: -spin drag T about z. So a
-    rotor that turns to the left (seen against z, spin = 1) turns the robot to the right. Without ``thrust`` the command
-    is T itself, in newtons; with it, it is the speed u in rad/s, and T = thrust u |u|. The rotor's own inertia is that
-    of the link it sits on; what its angular momentum does when the robot turns is left out.
+    The drag of the air on the propeller acts on the robot as the torque -spin drag T about z: a rotor that turns
+    counterclockwise (spin = 1) turns the robot clockwise. Without ``thrust`` the command is T itself, in N; with it the
+    command is the speed u in rad/s, and T = thrust u |u|. The rotor's inertia is that of the link it sits on; the
+    gyroscopic moment of the turning propeller is left out.
 
-    drag    m, torque per thrust
-    spin    1: it turns to the left about z (counterclockwise seen from the tip of z); -1: to the right
-    thrust  N s^2, per squared speed; 0: the command is the thrust
+    Args:
+        drag: torque per thrust, m.
+        spin: 1 if it turns counterclockwise seen from the tip of z, -1 if clockwise.
+        thrust: thrust per squared speed, N s^2; default 0: the command is the thrust.
+
+    Example:
+        >>> linkwork.forces.Rotor(drag=0.02, thrust=1e-5).commands
+        {'speed': 'rad/s'}
     """
 
-    drag: float = 0.0
-    spin: float = 1.0
-    thrust: float = 0.0
-
-    def __post_init__(self):
-        tidy(self, signed=("spin",))
-        if abs(self.spin) != 1:
-            raise ModelError("out of range", where="Rotor.spin", got=self.spin, expected="1 or -1")
+    drag: float = nonnegative(0.0, "m")
+    spin: float = number(1.0, among=(1.0, -1.0))
+    thrust: float = nonnegative(0.0, "N s^2")
 
     @property
     def commands(self) -> dict[str, str]:
+        """Its command and the unit: speed in rad/s, or thrust in N."""
         return {"speed": "rad/s"} if self.thrust else {"thrust": "N"}
+
+    @property
+    def mark(self) -> Mark:
+        """A propeller."""
+        return Mark("propeller")
 
     def __call__(self, pose: Pose, velocity: Motion, commands: Sequence[Scalar]) -> Force:
         (u,) = commands

@@ -64,7 +64,7 @@ def contact_inverse_dynamics(
 
 def impact(model: Model, q: Scalars, v: Scalars, contacts: Scalars, restitution: Scalars) -> tuple[list[Scalar], Rows]:
     q = model.expand(q)
-    leading = ClosedLoops(model, q).leading(v)
+    leading = ClosedLoops(model, q).joint_velocities(v)
     rows = SwitchedEquations(model, q, contacts)
     with Solvable(model):
         supports = METHOD.supports(model, q, rows)

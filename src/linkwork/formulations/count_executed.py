@@ -25,7 +25,7 @@ def executed_operations(method: Method, model: Model) -> Tally:
     if model.constrained or method.closed or method.quantity == "forward_dynamics_derivatives":
         problem.evaluate(*(vector(size) for (size,) in problem.inputs.values()))
         return tally
-    lengths = {"q": model.tree.nq, "tau": model.n_leading}  # mimic joints have no forces of their own
+    lengths = {"q": model.tree.nq, "tau": model.coordinates.nv}  # mimic joints have no forces of their own
     vectors: list[Any] = [vector(lengths.get(name, model.n_tree)) for name in problem.inputs if name != "commands"]
     if method.quantity == "hybrid_dynamics":
         vectors.append([k in model.mobility.driven for k in range(model.n_tree)])

@@ -32,7 +32,7 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "tau_known": (mobility.free, FORCE),
         "motors": (mobility.motors, FORCE),
         "joints": (everything, VELOCITY),
-        "dq": (mobility.located, VELOCITY),
+        "dq": (mobility.configuration, VELOCITY),
     }
     by_kind = {kind: coordinates.of_freedoms(*entries) for kind, entries in freedoms.items()}
     contacts = Layout(tuple(Segment(contact.name, ("",), ("",)) for contact in model.switched))

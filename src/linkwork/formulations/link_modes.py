@@ -50,7 +50,7 @@ class LinkModes:
         self.d = [q[k] for k in model.positions(i)]
         self.root = Transform(*(fixed.screw for fixed in joint.placement))
         self.tip = Transform(*joint.kind.transform(joint, self.d))
-        self.B = self.modes.bent_moments(self.d)                                                   # (2)
+        self.B = self.modes.deformed_moments(self.d)                                                   # (2)
 
     @property
     def inertia(self) -> Inertia:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..forces import AddedMass
 from ..model import Model
 from ..spatial import Force
 
@@ -128,6 +127,6 @@ def beyond_rigid(model: Model) -> str:
         if body.joint.kind.modes:
             return f"{model.root if body.parent == 0 else model.body(body.parent).name!r} {body.joint.kind.deforms}"
     for frame, law in model.forces:
-        if isinstance(law, AddedMass):
+        if getattr(law, "added_inertia", None) is not None:
             return f"{frame.name!r} carries fluid along"
     return ""

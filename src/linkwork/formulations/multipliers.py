@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..constraints import LoopEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
+from ..constraints import ConstraintEquations, RedundantSaddle, RegularSaddle, SwitchedEquations
 from ..model import Model
 from ..scalar import Scalar, Scalars
 from .method import Wrenches
@@ -22,7 +22,7 @@ class ByMultipliers:
 
     def system(self, model: Model, q: Scalars) -> RegularSaddle:
         """Return the saddle-point system of inertia matrix and loop Jacobian."""
-        return RegularSaddle(self.tree_inertia(model, q), LoopEquations.independent(model, q).J)
+        return RegularSaddle(self.tree_inertia(model, q), ConstraintEquations.independent(model, q).J)
 
     def supports(self, model: Model, q: Scalars, rows: SwitchedEquations) -> RedundantSaddle:
         """Return the saddle-point system of inertia matrix, loops and contacts on the ground."""
@@ -39,5 +39,5 @@ class ByMultipliers:
 
     def __call__(self, model: Model, q: Scalars, v: Scalars, force: Scalars, wrenches: Wrenches = None) -> Any:
         """Return accelerations of the non-mimic joints and the multipliers, at tree positions and velocities."""
-        gamma = LoopEquations.independent(model, q).drift(v)
+        gamma = ConstraintEquations.independent(model, q).drift(v)
         return self.system(model, q).accelerations(self.net(model, q, v, force, wrenches), gamma)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..constraints import ClosedLoops, LoopEquations, forces_at_cuts
+from ..constraints import ClosedLoops, ConstraintEquations, forces_at_cuts
 from ..errors import LinkworkError, UnsupportedError
 from ..model import Frame, Model
 from ..scalar import Scalar, Scalars, is_zero
@@ -211,11 +211,11 @@ def velocity_map(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def position_map(model: Model, q: Scalars) -> list[list[Scalar]]:
-    return ClosedLoops.located(model, model.expand(q)).G
+    return ClosedLoops.of_configuration(model, model.expand(q)).G
 
 
 def joint_velocities(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
-    return ClosedLoops(model, model.expand(q)).leading(v)
+    return ClosedLoops(model, model.expand(q)).joint_velocities(v)
 
 
 def joint_accelerations(model: Model, q: Scalars, v: Scalars, a: Scalars) -> list[Scalar]:
@@ -230,16 +230,16 @@ def _of_leaders(model: Model, tree: Scalars) -> list[Scalar]:
 
 
 def loop_residual(model: Model, q: Scalars) -> list[Scalar]:
-    return LoopEquations.at(model, q).residual
+    return ConstraintEquations.at(model, q).residual
 
 
 def loop_rates(model: Model, q: Scalars, v_joints: Scalars) -> list[Scalar]:
-    return LoopEquations.at(model, q).rates(v_joints)
+    return ConstraintEquations.at(model, q).rates(v_joints)
 
 
 def conditioning(model: Model, q: Scalars) -> Scalar:
-    dependent = [k for k in range(model.n_leading) if k not in model.mobility.independent]
-    return Orthogonal(LoopEquations.at(model, q).columns(dependent)).conditioning()
+    dependent = [k for k in range(model.coordinates.nv) if k not in model.mobility.independent]
+    return Orthogonal(ConstraintEquations.at(model, q).columns(dependent)).conditioning()
 
 
 def torque_projector(model: Model, q: Scalars) -> list[list[Scalar]]:

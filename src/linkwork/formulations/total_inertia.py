@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from ..forces import AddedMass
 from ..model import Model
 from ..scalar import Scalar, Scalars
 from ..spatial import ArticulatedInertia, Force, Motion, Vector
@@ -70,8 +69,8 @@ def added_masses(model: Model) -> dict[int, ArticulatedInertia]:
     """Return the added mass of every body that has some, in its frame."""
     masses: dict[int, list[ArticulatedInertia]] = {}
     for frame, law in model.forces:
-        if isinstance(law, AddedMass) and frame.body:
-            masses.setdefault(frame.body, []).append(frame.pose.articulated_outward(law.matrix))
+        if frame.body and (inertia := getattr(law, "added_inertia", None)) is not None:
+            masses.setdefault(frame.body, []).append(frame.pose.articulated_outward(inertia))
     return {i: reduce(ArticulatedInertia.__add__, parts) for i, parts in masses.items()}
 
 

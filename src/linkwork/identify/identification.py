@@ -13,8 +13,8 @@ import numpy as np
 from ..errors import IdentificationWarning, LinkworkError
 from ..formulations import drives_of
 from ..model import Model, describe, unphysical
-from ..model.drive_checks import check_values
 from ..model.flexible.checks import LESS, less_than_beams
+from ..model.structure_checks import check_values
 from ..options import IdentifyOptions, one_of_names
 from ..workspace import Workspace
 from .convex.consistent_fit import consistent_fit, typical

@@ -92,7 +92,7 @@ def _tuple(result: Any) -> tuple[Any, ...]:
 
 def _power_balance(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray, G: np.ndarray) -> float:
     """Deviation of the power from the rate of energy along the motion."""
-    dq = robot.joint_velocities(q, v)[..., list(robot.model.mobility.located)]
+    dq = robot.joint_velocities(q, v)[..., list(robot.model.mobility.configuration)]
     kinetic = robot.kinetic_energy.jvp()(q, v, dq=dq, dv=a)
     potential = robot.potential_energy.jvp()(q, dq=dq)
     power = np.einsum("...fi,...i,...f->...", G, v, robot.inverse_dynamics(q, v, a))

@@ -59,9 +59,9 @@ def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray
     """Positions around home with closed loops, and well-conditioned velocities. What rolls starts from other places,
     too, since its base is known in part."""
     assembler = Assembler(model)
-    known, rolls = list(assembler.known), model.n_located > model.nv
+    known, rolls = list(assembler.known), model.n_configuration > model.nv
     conditioning = compile(model, "conditioning") if rolls else None
-    found, step = np.empty((0, model.nq)), np.zeros((2 * count, model.n_leading))
+    found, step = np.empty((0, model.nq)), np.zeros((2 * count, model.coordinates.nv))
     for spread in (SPREAD / 2**k for k in range(20)):
         step[:, known] = rng.uniform(-spread, spread, (2 * count, len(known)))
         q = model.coordinates.integrate(np.array(model.home), step)

@@ -47,12 +47,11 @@ values are the classes of ``linkwork.forces``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 import yaml
 
-from ..forces import LAWS
+from ..forces import ForceLaw
 from ..model.constraints import SECTIONS, ConstraintKind, End, kinds_in
 from ..model.coordinates import Segment
 from ..model.description import ConstraintDescription, Description, Placement, floating_joint
@@ -184,20 +183,20 @@ def read_independent(tables: Tables, top: Row) -> None:
 def read_forces(tables: Tables, top: Row, frames: Mapping[str, Side]) -> list[tuple[str, Any]]:
     """Each law with the name of the link or frame it acts at."""
     forces: list[tuple[str, Any]] = []
-    every = {each.name: None for law in LAWS.values() for each in fields(law)}
+    laws = ForceLaw.known
+    every = {key: None for law in laws.values() for key in law.declared()}
     places = dict.fromkeys((*tables.links, *frames))
     for node, row in tables.rows(top, "forces", ("frame", "law", "source", *every)):
         with tables.going_on():
             tables.need(node, row, "frame", "the link or frame it acts at")
-            tables.need(node, row, "law", f"one of {', '.join(LAWS)}")
+            tables.need(node, row, "law", f"one of {', '.join(laws)}")
             frame = tables.name(row.pop("frame"), "link or frame", places)
-            law = LAWS[tables.name(row.pop("law"), "law", LAWS)]
+            law = laws[tables.name(row.pop("law"), "law", laws)]
             tables.note_source(row, f"forces.{len(forces) + 1}")
-            own = [each.name for each in fields(law)]
             for key in row:
-                if key not in own:
-                    tables.note(tables.unknown(row[key], "key", key, own))
-            made = tables.law(node, row, law)
+                if key not in law.declared():
+                    tables.note(tables.unknown(row[key], "key", key, law.declared()))
+            made = tables.element(node, law, row)
             for place in (place for place in getattr(made, "to", ()) if place not in places and isinstance(place, str)):
                 tables.note(tables.unknown(row["to"], "link or frame", place, places))
             forces.append((frame, made))

@@ -61,7 +61,7 @@ FREEDOMS = {  # joint, kind, axis
     "translation": SHIFTS,
     "spatial": (*SHIFTS, ("yaw", "revolute", 2), ("pitch", "revolute", 1), ("roll", "revolute", 0)),
 }
-MASSLESS = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+MASSLESS = LinkInertia(0.0)
 
 
 class Module(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -437,31 +437,8 @@ class Tables(Nodes):
             name = error.where.partition(".")[2]
             self.fail(row.get(name, node), f"{name}: {error.message}", error.got, error.expected, error.fix)
 
-    def law(self, node: yaml.Node, row: Row, law: type) -> Any:
-        """A law of friction or of the surroundings, with the row's numbers."""
-        given: dict[str, Any] = {}
-        for each in fields(law):
-            if each.name in row:
-                given[each.name] = self.law_field(row[each.name], each)
-            elif each.default is MISSING:
-                self.need(node, row, each.name, each.metadata.get("reads", "a number"))
-        try:
-            return law(**given)
-        except ModelError as error:  # it names the class and the field
-            name = error.where.partition(".")[2]
-            self.fail(row.get(name, node), f"{name!r} does not suit the law", error.got, error.expected, error.fix)
-
     def place(self, node: yaml.Node) -> str | tuple[float, ...]:
         return tuple(self.numbers(node, 3)) if isinstance(node, yaml.SequenceNode) else self.text(node)
-
-    def law_field(self, node: yaml.Node, field: Field[Any]) -> Any:
-        """A number, a vector, a list of numbers, or places: names, and points of the world."""
-        match field.metadata.get("reads"):
-            case "numbers":
-                return tuple(map(self.number, self.sequence(node)))
-            case "places":
-                return tuple(map(self.place, self.sequence(node)))
-        return tuple(self.numbers(node, 3)) if isinstance(field.default, tuple) else self.number(node)
 
 
 def _matrix(elements: list[float]) -> np.ndarray:

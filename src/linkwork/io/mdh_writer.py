@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..forces import LAWS
+from ..forces import ForceLaw
 from ..model.constraints import SECTIONS
 from ..model.description import (
     STANDARD_GRAVITY,
@@ -246,16 +246,15 @@ def _positions(kind: JointKind, position: float | tuple[float, ...]) -> str:
 
 def law_name(description: Description, frame: str, law: Any) -> str:
     """What files call a force law; one that is a function of the user's has no name."""
-    names = {kind: name for name, kind in LAWS.items()}
-    if type(law) not in names:
+    if not isinstance(law, ForceLaw):
         raise ModelError(
             "this law of the surroundings cannot be written",
             where=f"{description.name}: forces at {frame!r}",
             got=repr(law),
-            expected=f"one of: {', '.join(LAWS)}",
+            expected=f"one of: {', '.join(ForceLaw.known)}",
             fix="write the robot without it, and add it again after loading",
         )
-    return names[type(law)]
+    return law.name
 
 
 def _forces(description: Description, sources: _Sources) -> Iterator[dict[str, str]]:

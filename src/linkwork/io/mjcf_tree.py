@@ -103,7 +103,7 @@ class TreeReader:
                 is_last = j == first + count - 1 and not anchor.translation.any()
                 child = name if is_last else fresh(f"{name}_{self.names[j]}", self.link_names)
                 if not is_last:
-                    self.links.append(Link(child, LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))))
+                    self.links.append(Link(child, LinkInertia(0.0)))
                 self.joints.append(self.joint(j, parent, child, placement))
                 parent, placement = child, Placement()
             placement = placement @ anchor.inverse()

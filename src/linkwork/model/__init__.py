@@ -1,4 +1,4 @@
-"""The robot: Description (what a file says), checks, and Model (what the formulations see)."""
+"""The robot: Description (what a file gives), its checks, and Model (what formulations use)."""
 
 from .build import build
 from .chain import chain
@@ -45,7 +45,6 @@ from .drive import (
     Transmission,
     Viscous,
 )
-from .drive_values import changed_drives, with_drives, with_elements
 from .elastic_drive import ElasticDrive, with_elastic_drives
 from .flexible.beam import Beam
 from .flexible.modal import Modal
@@ -56,30 +55,24 @@ from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Constraint, Frame, Joint, Mobility, Model
 from .pseudo_inertia import ELEMENTS, body_of, pseudo_inertia, unphysical
 from .validate import check, raise_errors
-from .with_parameters import carrying, changed
+from .with_parameters import carrying, changed, changed_drives, with_drives, with_elements
 
-__all__ = [  # the other names are for the other parts of linkwork, or stand in linkwork itself
+__all__ = [  # the other names are for the other parts of linkwork, or are public in linkwork itself
     "CUT_JOINTS",
     "JOINT_KINDS",
     "Asymmetric",
     "Beam",
     "Blade",
-    "Body",
-    "Constraint",
     "ConstraintDescription",
     "ConstraintKind",
     "Coordinates",
-    "Coulomb",
-    "CutJoint",
     "Description",
-    "Drive",
     "Finding",
     "Foot",
     "Frame",
     "FrictionLaw",
     "Gear",
     "Glide",
-    "Joint",
     "JointDescription",
     "JointKind",
     "Layout",
@@ -87,18 +80,15 @@ __all__ = [  # the other names are for the other parts of linkwork, or stand in 
     "LinkInertia",
     "Mecanum",
     "Mimic",
-    "Mobility",
     "Modal",
     "Motor",
     "Offset",
     "Omni",
     "Placement",
-    "Segment",
     "Sliding",
     "Station",
     "Stribeck",
     "Transmission",
-    "Viscous",
     "Wheel",
     "check",
     "foot_at",

@@ -1,8 +1,8 @@
-"""From a Description to a Model: options applied, fixed joints merged, axes turned to z, frames chosen well.
+"""Build a Model from a Description: apply options, merge fixed joints, choose frames with z along the joint axis.
 
-A body's frame may be turned about and shifted along its joint axis without changing the dynamics. That freedom is
-used to put x along the common normal to the next axis (modified Denavit-Hartenberg), which makes most constants of the
-transforms zero. The user's own frames are kept as named frames.
+A body's frame can be rotated about its joint axis and moved along it without changing the dynamics. Here x is put along
+the common normal to the next axis (modified Denavit-Hartenberg), which makes most constants of the transforms zero. The
+user's frames are kept as named frames.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 from ..errors import ModelError, UnknownNameError
 from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
 from .commands import commands_of
-from .constraint_checks import tells_position
 from .description import (
     ConstraintDescription,
     Description,
@@ -33,13 +32,14 @@ from .model import Body, Constraint, FixedScrew, Frame, Joint, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
 from .rotations import cos_sin
+from .structure_checks import is_position
 from .validate import check, raise_errors
 
 VECTOR = "an acceleration vector (x, y, z) in m/s^2"
-OTHERWISE = {  # what may have been meant
-    "friction": "other values stand in the file (Fs, Fv; <dynamics>), or go to rollout(vary={'coulomb': ...})",
-    "rotors": "other values stand in the file (Ia; rotorInertia in a <transmission>)",
-    "mimic": "which joint follows which stands in the file (mimic; <mimic>)",
+SWITCHES = {  # where to give values instead
+    "friction": "give other values in the file (Fs, Fv; <dynamics>), or by rollout(vary={'coulomb': ...})",
+    "rotors": "give other values in the file (Ia; rotorInertia in a <transmission>)",
+    "mimic": "give mimic joints in the file (mimic; <mimic>)",
 }
 INERTIA_NOISE = 1e-15  # relative to the largest entry
 
@@ -54,18 +54,16 @@ def build(
     mimic: bool = True,
     lock: Mapping[str, Any] | None = None,
 ) -> Model:
-    """The Model of a described robot. ``base`` is "fixed" or "floating" (default: what the file says). Loops stay
-    cut: ``linkwork.constraints.closed`` closes them."""
+    """Return the Model of a description. ``base``: "fixed" or "floating"; default: that of the file. Loops stay open:
+    ``linkwork.constraints.closed`` closes them."""
     findings = check(description)
     raise_errors(findings)
     for name, value in (("friction", friction), ("rotors", rotors), ("mimic", mimic)):
         if not isinstance(value, (bool, np.bool_)):
-            message, expected = f"{name} is kept or left out", "True (as the file has it) or False"
-            raise ModelError(
-                message, where=f"load({name}=...)", got=repr(value), expected=expected, fix=OTHERWISE[name]
-            )
+            where, expected = f"load({name}=...)", "True (as in the file) or False"
+            raise ModelError("not a switch", where=where, got=repr(value), expected=expected, fix=SWITCHES[name])
     joints = _with_options(description, friction, rotors, mimic, {} if lock is None else lock)
-    description = replace(description, constraints=tuple(_still_tied(description, joints, lock or {})))
+    description = replace(description, constraints=tuple(_unlocked_constraints(description, joints, lock or {})))
     if not (base is None or (isinstance(base, str) and base in ("fixed", "floating"))):
         raise UnknownNameError("kind of base", str(base), ("fixed", "floating"), where=description.name)
     floating = description.floating if base is None else base == "floating"
@@ -87,7 +85,7 @@ def _with_options(
 ) -> list[JointDescription]:
     joints = {joint.name: joint for joint in description.joints}
     if not isinstance(lock, Mapping):
-        raise ModelError("lock says where each joint stands", got=repr(lock), expected="{joint: position}")
+        raise ModelError("locked joints are given with their positions", got=repr(lock), expected="{joint: position}")
     for name, position in lock.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, where=description.name)
@@ -97,42 +95,40 @@ def _with_options(
         where = f"lock of joint {name!r}"
         parts = f"{size} numbers: {', '.join(joints[name].motion.position_parts)}"
         expected = "a position in rad or m" if size == 1 else parts
-        given = _finite([position] if size == 1 else position, description.name, where, expected)
-        if len(given) != size:
-            message = f"{where} has another number of entries"
-            raise ModelError(message, where=description.name, got=given, expected=parts)
-        if not tells_position(joints[name].motion, given):
-            message, expected = f"{where} is no position", "a quaternion x, y, z, w of length one at its end"
-            raise ModelError(message, where=description.name, got=given, expected=expected)
+        numbers = _finite([position] if size == 1 else position, description.name, where, expected)
+        if len(numbers) != size:
+            message = f"{where} has the wrong number of entries"
+            raise ModelError(message, where=description.name, got=numbers, expected=parts)
+        if not is_position(joints[name].motion, numbers):
+            message, expected = f"{where} is not a position", "a quaternion x, y, z, w of length one at its end"
+            raise ModelError(message, where=description.name, got=numbers, expected=expected)
     result = []
     for joint in description.joints:
         if not friction:
             joint = joint.without_friction()
         if not rotors:
             joint = joint.without_rotor()
-        tied = mimic or joint.motion.tied
-        joint = replace(joint, mimic=_leader(joint, joints) if tied else None)
+        follows = mimic or joint.motion.tied
+        joint = replace(joint, mimic=_leader(joint, joints) if follows else None)
         position = _locked_position(joint, joints, lock)
         result.append(joint if position is None else _locked(joint, position))
     return result
 
 
-def _still_tied(
+def _unlocked_constraints(
     description: Description, joints: Sequence[JointDescription], lock: Mapping[str, Any]
 ) -> Iterator[ConstraintDescription]:
-    """The constraints, between the joints that still move: those that are locked stand where they are."""
-    given, moving = (
-        {joint.name: joint for joint in description.joints},
-        {part for joint in joints for part in joint.freedoms},
-    )
+    """The constraints between joints that are not locked."""
+    by_name = {joint.name: joint for joint in description.joints}
+    moving = {part for joint in joints for part in joint.freedoms}
     for each in description.constraints:
-        stopped = {name: _stands(name, given, lock) for name in each.kind.coordinates if name not in moving}
-        if kind := each.kind.locked(stopped):
+        locked = {name: _position_of(name, by_name, lock) for name in each.kind.coordinates if name not in moving}
+        if kind := each.kind.locked(locked):
             yield replace(each, kind=kind)
 
 
-def _stands(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]) -> float:
-    """The position at which an entry of a joint is locked."""
+def _position_of(entry: str, joints: Mapping[str, JointDescription], lock: Mapping[str, Any]) -> float:
+    """Return the position at which a coordinate is locked."""
     joint = next(joint for joint in joints.values() if entry in joint.freedoms)
     position = _locked_position(replace(joint, mimic=_leader(joint, joints)), joints, lock)
     return 0.0 if position is None else position[joint.freedoms.index(entry)]
@@ -145,17 +141,15 @@ def _transmissions(
     rotors: bool,
     lock: Mapping[str, Any],
 ) -> tuple[Transmission, ...]:
-    """Those that still move, of the joints that do."""
-    given, moving = (
-        {joint.name: joint for joint in description.joints},
-        {joint.name for joint in joints if joint.motion.nv},
-    )
+    """The transmissions of the joints that are not locked."""
+    by_name = {joint.name: joint for joint in description.joints}
+    moving = {joint.name for joint in joints if joint.motion.nv}
     result = []
     for each in description.transmissions:
         motors = [motor if friction else motor.without_friction() for motor in each.motors]
         motors = [motor if rotors else motor.without_rotor() for motor in motors]
         each = replace(each, motors=tuple(motors))
-        result.append(each.among(moving, lambda name: _stands(name, given, lock)))
+        result.append(each.among(moving, lambda name: _position_of(name, by_name, lock)))
     return tuple(each for each in result if each.joints)
 
 
@@ -171,11 +165,12 @@ def _finite(values: Any, robot: str, what: str, expected: str) -> tuple[float, .
 
 
 def _leader(joint: JointDescription, joints: Mapping[str, JointDescription]) -> Mimic | None:
-    """What ``joint`` follows in the end, with chains of mimics multiplied out (``check`` has refused cycles)."""
-    own = joint.mimic
-    while own is not None and (further := joints[own.joint].mimic) is not None:
-        own = Mimic(further.joint, own.multiplier * further.multiplier, own.multiplier * further.offset + own.offset)
-    return own
+    """Return what a joint follows, with chains of mimic joints multiplied out (``check`` refuses cycles)."""
+    mimic = joint.mimic
+    while mimic is not None and (next_one := joints[mimic.joint].mimic) is not None:
+        offset = mimic.multiplier * next_one.offset + mimic.offset
+        mimic = Mimic(next_one.joint, mimic.multiplier * next_one.multiplier, offset)
+    return mimic
 
 
 def _locked_position(
@@ -186,59 +181,53 @@ def _locked_position(
     follows = joint.mimic
     if joint.name in lock:
         if follows is not None:
-            untied = "" if joint.motion.tied else ", or load with mimic=False"
-            raise ModelError(
-                f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself",
-                fix=f"lock {follows.joint!r}{untied}",
-            )
+            or_untie = "" if joint.motion.tied else ", or load with mimic=False"
+            message = f"joint {joint.name!r} follows {follows.joint!r} and cannot be locked by itself"
+            raise ModelError(message, fix=f"lock {follows.joint!r}{or_untie}")
         return np.atleast_1d(np.asarray(lock[joint.name], float)).tolist()
     if follows is None:
         return None
     if follows.joint in lock:
-        given = np.atleast_1d(np.asarray(lock[follows.joint], float))
-        return (follows.multiplier * given + follows.offset).tolist()
+        leader = np.atleast_1d(np.asarray(lock[follows.joint], float))
+        return (follows.multiplier * leader + follows.offset).tolist()
     return None if joints[follows.joint].motion.nq else [follows.offset]
 
 
 def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
     start, end = _ends(joint)
-    own = Joint(joint.name, joint.motion, pitch=joint.pitch)
-    moved = Pose.identity().then(Transform(*own.kind.transform(own, own.kind.normalised(position))))
-    origin = joint.origin @ start @ _placement(moved) @ end.inverse()
+    bare, kind = Joint(joint.name, joint.motion, pitch=joint.pitch), joint.motion
+    moved = Pose.identity().then(Transform(*kind.transform(bare, kind.normalised(position))))
+    origin = joint.origin @ start @ Placement.of(moved) @ end.inverse()
     return joint.locked(origin)
 
 
 def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
-    """Where the joint's own motion begins, and the body's frame where it ends, seen by the child at position zero."""
+    """Return where the joint's motion begins and the body's frame where it ends, in the child's frame at zero."""
     start, end = joint.motion.frames(joint.axis, joint.second_axis)
-    if not joint.motion.modes:  # others do not move at zero
+    if not joint.motion.modes:  # only these have a translation at zero
         return Placement(start), Placement(end)
-    own = Joint(joint.name, joint.motion, pitch=joint.pitch)
-    along = np.array(list(Transform(*own.kind.transform(own, own.kind.neutral())).origin), float)
+    bare, kind = Joint(joint.name, joint.motion, pitch=joint.pitch), joint.motion
+    along = np.array(list(Transform(*kind.transform(bare, kind.neutral())).origin), float)
     return Placement(start, 0.0 - start @ along), Placement(end)
 
 
 def _locked_inertias(description: Description, lock: Mapping[str, Any]) -> dict[str, LinkInertia | None]:
-    """Of the links; of one whose modes are locked, as it is deformed then."""
+    """Return the inertias of the links; those with locked modes as they are deformed then."""
     inertias = {link.name: link.inertia for link in description.links}
     for joint in description.joints:
         if joint.motion.modes and joint.name in lock:
             root = joint.origin @ _ends(joint)[0]
             added = joint.motion.added_inertia(np.atleast_1d(np.asarray(lock[joint.name], float)).tolist())
-            own = (inertias[joint.parent] or LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))).placed(root.inverse())
+            straight = (inertias[joint.parent] or LinkInertia(0.0)).placed(root.inverse())
             h, J = np.array(list(added.h), float), np.array([list(row) for row in added.J.rows], float)
-            total = LinkInertia.about(own.mass, own.first_moment + h, own.about_origin + J)
+            total = LinkInertia.about(straight.mass, straight.first_moment + h, straight.about_origin + J)
             inertias[joint.parent] = total.placed(root)
     return inertias
 
 
-def _placement(pose: Pose) -> Placement:
-    return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
-
-
 @dataclass
 class _Node:
-    """A body under construction, placed in its parent by ``chain``; ``links``: where its links' frames sit in it."""
+    """A body under construction, placed in its parent by ``chain``; ``links``: placements of its links' frames."""
 
     name: str
     parent: int
@@ -249,7 +238,7 @@ class _Node:
 
 
 def _grow(description: Description, joints: Sequence[JointDescription], floating: bool) -> list[_Node]:
-    """Bodies in depth-first file order; entry 0 is the ground."""
+    """Return the bodies in depth-first order of the file; entry 0 is the ground."""
     outgoing, root = replace(description, joints=tuple(joints)).outgoing(), description.root
     tree = [_Node("ground", -1, None)]
     if floating:
@@ -264,13 +253,13 @@ def _grow(description: Description, joints: Sequence[JointDescription], floating
             tree[body].children.append(len(tree) - 1)
             body, placed = len(tree) - 1, end.inverse()
         tree[body].links[link] = placed
-        for further in reversed(outgoing[link]):
-            stack.append((further.child, further, body, placed @ further.origin))
+        for child in reversed(outgoing[link]):
+            stack.append((child.child, child, body, placed @ child.origin))
     return tree
 
 
 def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]) -> None:
-    """Use each body's freedom about its own axis, leaves first so that moved screws are seen by the next body in."""
+    """Choose each body's frame along its axis, from the leaves inward, so that a parent sees the moved screws."""
     descendants, near = [1] * len(tree), FAR * _reach(tree, inertias) or math.inf
     for i in reversed(range(1, len(tree))):
         descendants[tree[i].parent] += descendants[i]
@@ -279,29 +268,29 @@ def _choose_frames(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]
             continue
         if node.children:  # x along the common normal to the axis of the largest branch
             main = max(node.children, key=lambda k: (descendants[k], -k))
-            _shift(tree, node, _leading(tree[main].chain))
-        else:  # nothing hangs on it: let its constant turn and shift vanish, but not where its frame would go far away
-            last = _trailing(node.chain)
+            _shift(tree, node, _first(tree[main].chain))
+        else:  # a leaf: make its constant rotation and translation zero unless its frame would move far away
+            last = _last(node.chain)
             _shift(tree, node, FixedScrew("z", -last.angle, -last.length if abs(last.length) <= near else 0.0))
             tilted = any(screw.axis == "x" and cos_sin(screw.angle)[1] for screw in node.chain)
-            if tilted and any(node.joint.motion.turning):  # turning x towards the centre of mass saves 9 operations
+            if tilted and any(node.joint.motion.turning):  # x towards the centre of mass saves 9 operations
                 h = _inertia([(inertias[name], placement) for name, placement in node.links.items()]).h
                 _shift(tree, node, FixedScrew("z", snapped(math.atan2(h.y, h.x))))
 
 
 def _reach(tree: list[_Node], inertias: Mapping[str, LinkInertia | None]) -> float:
-    """About the size of what moves, wherever it stands."""
+    """Return the approximate size of the moving part, wherever it stands."""
     sizes = [abs(screw.length) for node in tree if node.parent > 0 for screw in node.chain]
     for node in tree[1:]:
         for name, placement in node.links.items():
-            if (own := inertias[name]) is not None and own.mass:
-                arm = placement.rotation @ own.center + placement.translation
-                sizes.append(math.sqrt(arm @ arm + abs(np.trace(own.central)) / own.mass))
+            if (inertia := inertias[name]) is not None and inertia.mass:
+                arm = placement.rotation @ inertia.center + placement.translation
+                sizes.append(math.sqrt(arm @ arm + abs(np.trace(inertia.central)) / inertia.mass))
     return sum(sizes)
 
 
 def _shift(tree: list[_Node], node: _Node, by: FixedScrew) -> None:
-    """Move the frame of ``node`` by a screw about its own axis."""
+    """Move the frame of ``node`` by a screw about its axis."""
     back = FixedScrew("z", -by.angle, -by.length)
     node.chain = joined(node.chain, (by,))
     for child in node.children:
@@ -310,19 +299,20 @@ def _shift(tree: list[_Node], node: _Node, by: FixedScrew) -> None:
     node.links = {name: undo @ placement for name, placement in node.links.items()}
 
 
-def _leading(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+def _first(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+    """Return the first screw if it is about z, else a neutral one."""
     return chain[0] if chain and chain[0].axis == "z" else FixedScrew("z")
 
 
-def _trailing(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+def _last(chain: tuple[FixedScrew, ...]) -> FixedScrew:
+    """Return the last screw if it is about z, else a neutral one."""
     return chain[-1] if chain and chain[-1].axis == "z" else FixedScrew("z")
 
 
 def _finish(
     description: Description, tree: list[_Node], gravity: Vector, inertias: Mapping[str, LinkInertia | None]
 ) -> Model:
-    bodies, frames = [], {}
-    totals = []
+    bodies, frames, totals = [], {}, []
     for i, node in enumerate(tree):
         totals.append(_inertia([(inertias[name], placement) for name, placement in node.links.items()]))
         frames |= {name: Frame(name, i, _pose(placement)) for name, placement in node.links.items()}
@@ -346,14 +336,13 @@ def _finish(
         )
         for each in description.constraints
     )
-    tips = {
-        each.name: each.first for each in constraints if each.kind.closes_loop and each.name not in frames
-    }  # of legs
+    loops = (each for each in constraints if each.kind.closes_loop)
+    tips = {each.name: each.first for each in loops if each.name not in frames}  # of legs
     for name, _ in description.forces:
         if name not in frames:
             raise UnknownNameError("frame", name, frames, where=f"{description.name}: forces")
     forces = tuple((frames[name], law) for name, law in description.forces)
-    commands_of(description.name, forces)  # or it says which two are called the same
+    commands_of(description.name, forces)  # raises an error if two commands have the same name
     order = {link.name: None for link in description.links}
     model = Model(
         name=description.name,
@@ -372,16 +361,16 @@ def _finish(
 
 
 def home_of(positions: Mapping[str, Any], model: Model) -> tuple[float, ...]:
-    """The user's q at positions of some joints, by name; the others are at zero."""
+    """Return the user's q from positions of some joints, by name; the others are at zero."""
     home: list[float] = []
     for joint in model.coordinates.joints:
-        given = positions.get(joint.name, joint.kind.neutral())
-        home += joint.kind.normalised(np.atleast_1d(np.asarray(given, float)).tolist())
+        position = positions.get(joint.name, joint.kind.neutral())
+        home += joint.kind.normalised(np.atleast_1d(np.asarray(position, float)).tolist())
     return tuple(home)
 
 
 def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
-    last = _trailing(chain) if joint.motion.axial else FixedScrew("z")
+    last = _last(chain) if joint.motion.axial else FixedScrew("z")
     follows = joint.mimic
     return Joint(
         name=joint.name,
@@ -398,7 +387,7 @@ def _joint(joint: JointDescription, chain: tuple[FixedScrew, ...]) -> Joint:
 
 
 def _inertia(parts: Sequence[tuple[LinkInertia | None, Placement]]) -> Inertia:
-    """Sum of link inertias, each placed in the body's frame."""
+    """Return the sum of link inertias, each placed in the body's frame."""
     mass, h, J = 0.0, np.zeros(3), np.zeros((3, 3))
     for inertia, placement in parts:
         if inertia is not None:
@@ -410,7 +399,7 @@ def _inertia(parts: Sequence[tuple[LinkInertia | None, Placement]]) -> Inertia:
 
 
 def _denoised(array: np.ndarray) -> np.ndarray:
-    """Entries that are rounding of larger ones become exact zeros."""
+    """Return the array with rounding errors of the largest entry set to zero."""
     return np.where(np.abs(array) <= INERTIA_NOISE * np.abs(array).max(), 0.0, array)
 
 

@@ -1,4 +1,4 @@
-"""The path from the ground to one frame, as a robot of its own."""
+"""The path from the ground to one frame, as a robot by itself."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .places import places_of
 
 
 def chain(model: Model, tip: str) -> Model:
-    """The bodies that carry the frame ``tip``. Other branches are left out, with their inertia."""
+    """Return the robot of the bodies that carry the frame ``tip``, without the other branches and their inertia."""
     end = model.frame(tip).body
     if model.constrained:
-        message = "the chain to a frame is for robots without loops, whose other branches can be left out"
+        message = "the chain to a frame is only for robots without loops"
         raise ModelError(message, where=f"robot {model.name!r}", got=", ".join(each.name for each in model.permanent))
     path = sorted((end, *model.ancestors(end))) if end else []
     number = {0: 0} | {i: k for k, i in enumerate(path, 1)}
@@ -24,11 +24,11 @@ def chain(model: Model, tip: str) -> Model:
     names = {body.joint.name for body in bodies}
     for body in bodies:
         if body.joint.leader is not None and body.joint.leader not in names:
-            untied = "" if body.joint.kind.tied else "load with mimic=False, or "
+            untie = "" if body.joint.kind.tied else "load with mimic=False, or "
             raise ModelError(
                 f"joint {body.joint.name!r} follows {body.joint.leader!r}, which is not on the way to {tip!r}",
                 where=f"robot {model.name!r}",
-                fix=f"{untied}lock {body.joint.leader!r}",
+                fix=f"{untie}lock {body.joint.leader!r}",
             )
     frames = {
         name: replace(frame, body=number[frame.body]) for name, frame in model.frames.items() if frame.body in number
@@ -55,26 +55,26 @@ def chain(model: Model, tip: str) -> Model:
 
 
 def _require_whole(model: Model, tip: str, transmission: Transmission, names: Container[str]) -> None:
-    """Refuse springs over joints on the way and others: how far they are stretched would not be known."""
+    """Raise ModelError for a spring that is also stretched by joints outside the chain."""
     for motor, row in zip(transmission.motors, transmission.matrix, strict=True):
-        over = [name for name, ratio in zip(transmission.joints, row, strict=True) if ratio]
-        left = [name for name in over if name not in names]
-        if motor.stiffness and left and len(left) < len(over):
+        joints = [name for name, ratio in zip(transmission.joints, row, strict=True) if ratio]
+        outside = [name for name in joints if name not in names]
+        if motor.stiffness and outside and len(outside) < len(joints):
             raise ModelError(
-                f"the spring of {motor.name!r} is stretched by joint {left[0]!r}, which is not on the way to {tip!r}",
-                where=f"robot {model.name!r}",
-                fix=f"lock {left[0]!r}",
+                f"the spring of {motor.name!r} is stretched by joint {outside[0]!r}, which is not in the chain",
+                where=f"robot {model.name!r}, chain to {tip!r}",
+                fix=f"lock {outside[0]!r}",
             )
 
 
 def _on_the_way(model: Model, tip: str, frame: Frame, law: Any, number: Container[int]) -> bool:
-    """Whether a law acts on the way to the tip alone; refuse one that acts there and on what is left out."""
+    """Return whether a law acts only in the chain; raises ModelError if it also acts on other branches."""
     places = list(places_of(model, frame, law))
-    left = [place.name for place in places if place.body not in number]
-    if left and any(place.body in number and place.body for place in places):
+    outside = [place.name for place in places if place.body not in number]
+    if outside and any(place.body in number and place.body for place in places):
         raise ModelError(
-            f"a force law at {frame.name!r} reaches {left[0]!r}, which is not carried on the way to {tip!r}",
+            f"a force law at {frame.name!r} reaches {outside[0]!r}, which is not on the way to {tip!r}",
             where=f"robot {model.name!r}",
             fix="take the chain of a robot without this law",
         )
-    return not left
+    return not outside

@@ -1,8 +1,7 @@
-"""Commands: numbers that force laws of the surroundings take, such as the thrust of a rotor.
+"""Commands: inputs of force laws, such as the thrust of a rotor.
 
-A law that takes some has an attribute ``commands``, what each is -> its unit, and gets their values as a third
-argument. In the vector of all commands of a robot they are called after the frame the law acts at: FRAME where a law
-has one, FRAME.part where it has several.
+A law with commands has an attribute ``commands``, command -> unit, and gets their values as a third argument. In the
+vector of all commands of a robot, FRAME is the command of the law at that frame; FRAME.command if it has several.
 """
 
 from __future__ import annotations
@@ -22,37 +21,36 @@ if TYPE_CHECKING:
 
 
 def commands_of(robot: str, forces: Sequence[tuple[Frame, Any]]) -> Layout:
-    """Of all laws, in order."""
-    found: dict[str, Mapping[str, str]] = {}
+    """Return the layout of the commands of all laws, in order."""
+    by_frame: dict[str, Mapping[str, str]] = {}
     for frame, law in forces:
-        where, own = f"{robot}: forces at {frame.name!r}", getattr(law, "commands", {})
+        where, commands = f"{robot}: forces at {frame.name!r}", getattr(law, "commands", {})
         if isinstance(law, type) or not callable(law):
-            fix = f"give one with its numbers, {law.__name__}(...)" if isinstance(law, type) else ""
+            fix = f"give a law with its numbers, {law.__name__}(...)" if isinstance(law, type) else ""
             expected = "a function of pose and velocity, such as linkwork.forces.Thruster()"
-            raise ModelError("this is no force law", where=where, got=repr(law)[:80], expected=expected, fix=fix)
-        if not isinstance(own, Mapping) or not all(isinstance(x, str) for pair in own.items() for x in pair):
-            expected = "what each is -> its unit, {'force': 'N'}"
-            raise ModelError("these are no commands of a law", where=where, got=repr(own)[:80], expected=expected)
-        if own and frame.name in found:
+            raise ModelError("this is not a force law", where=where, got=repr(law)[:80], expected=expected, fix=fix)
+        if not isinstance(commands, Mapping) or not all(isinstance(x, str) for pair in commands.items() for x in pair):
+            expected = "command -> unit, {'force': 'N'}"
+            raise ModelError("wrong commands of a force law", where=where, got=repr(commands)[:80], expected=expected)
+        if commands and frame.name in by_frame:
             raise ModelError(
-                "two force laws take commands at one frame",
+                "two force laws have commands at one frame",
                 where=where,
-                got=", ".join([*found[frame.name], *own]),
-                expected="commands that are told apart by their frames",
-                fix="give one of the laws a frame of its own, at the same place",
+                got=", ".join([*by_frame[frame.name], *commands]),
+                expected="one law with commands at each frame",
+                fix="give one of the laws another frame at the same place",
             )
-        if own:
-            found[frame.name] = own
-    layout = Layout(
-        tuple(Segment(at, tuple(own) if len(own) > 1 else ("",), tuple(own.values())) for at, own in found.items())
-    )
+        if commands:
+            by_frame[frame.name] = commands
+    parts = {frame: tuple(each) if len(each) > 1 else ("",) for frame, each in by_frame.items()}
+    layout = Layout(tuple(Segment(at, parts[at], tuple(each.values())) for at, each in by_frame.items()))
     if twice := [name for name in layout.names if layout.names.count(name) > 1]:
-        raise ModelError("two commands are called the same", where=robot, got=twice[0], fix="rename one of the frames")
+        raise ModelError("two commands have the same name", where=robot, got=twice[0], fix="rename one of the frames")
     return layout
 
 
 def command_vector(layout: Layout, commands: Any, where: str) -> np.ndarray:
-    """(n,) of any scalars, from commands in order or by name."""
+    """Return the vector (n,) of any scalars, from commands in order or by name."""
     if isinstance(commands, Mapping):
         commands = layout.to_array(commands, where, lambda value, _: np.array(value, dtype=object), "command")
     array = np.array(commands, dtype=object)
@@ -64,7 +62,7 @@ def command_vector(layout: Layout, commands: Any, where: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Commanded:
-    """A law under commands: it takes none any more."""
+    """A force law with the values of its commands: it has no commands itself."""
 
     law: Any
     values: Sequence[Scalar]
@@ -78,7 +76,7 @@ class Commanded:
 
 
 def commanded(model: Model, values: Sequence[Scalar]) -> Model:
-    """The robot under these commands, of any scalar."""
+    """Return the robot with fixed values of its commands, of any scalar."""
     places = model.commands.places
     forces = (
         (frame, Commanded(law, values[places[frame.name]]) if getattr(law, "commands", {}) else law)

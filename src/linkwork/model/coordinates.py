@@ -1,8 +1,8 @@
-"""Coordinates: which joint stands where in the vectors of a robot. No other file knows.
+"""Coordinates: where the entries of each joint are in the vectors of a robot. No other file knows.
 
-A vector is a row of segments, one for each joint, in order. A joint with one freedom has one entry, called as the joint
-is; others have several, JOINT.part. Positions and velocities of a joint may differ in number: a quaternion is four
-numbers and moves by three.
+A vector is a row of segments, one for each joint, in order. A joint with one degree of freedom has one entry, with the
+name of the joint; others have several, JOINT.part. A joint may have more positions than velocities: a quaternion has
+four numbers and three velocities.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Scalars = Sequence[Scalar]
 
 
 def real_numbers(value: Any, where: str) -> np.ndarray:
-    """An array of floats."""
+    """Return an array of floats; raises ShapeError for anything else."""
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -37,53 +37,66 @@ def real_numbers(value: Any, where: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Segment:
-    """The entries of one joint in a vector."""
+    """The entries of one joint in a vector. ``meaning``: of several parts, in words."""
 
     name: str
     parts: tuple[str, ...]
     units: tuple[str, ...]
-    meaning: str = ""  # of several parts, in words
+    meaning: str = ""
 
     @property
     def size(self) -> int:
+        """Number of entries."""
         return len(self.parts)
 
     @property
     def single(self) -> bool:
-        """Is it one number, by the joint's own name?"""
+        """Whether it is one number, with the name of the joint."""
         return self.parts == ("",)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of its entries."""
         return tuple(f"{self.name}.{part}" if part else self.name for part in self.parts)
 
 
 def kind_of(vector: str) -> str:
-    """What has a segment in the vector of this name."""
+    """Return what the segments of a vector belong to: "joint", "command" or "contact"."""
     return {"commands": "command", "contacts": "contact", "restitution": "contact"}.get(vector, "joint")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The segments of a kind of vector, in order."""
+    """The layout of a vector: its segments in order, one for each joint.
+
+    Args:
+        segments: with the names and units of their entries.
+
+    Example:
+        >>> robot.coordinates.positions.names[:2]
+        ('panda_joint1', 'panda_joint2')
+    """
 
     segments: tuple[Segment, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of all entries."""
+        """Names of all entries."""
         return tuple(name for segment in self.segments for name in segment.names)
 
     @cached_property
     def units(self) -> tuple[str, ...]:
+        """Units of all entries."""
         return tuple(unit for segment in self.segments for unit in segment.units)
 
     @property
     def joints(self) -> tuple[str, ...]:
+        """Names of the joints."""
         return tuple(segment.name for segment in self.segments)
 
     @property
     def size(self) -> int:
+        """Number of entries."""
         return len(self.names)
 
     def __str__(self) -> str:
@@ -92,26 +105,51 @@ class Layout:
 
     @cached_property
     def places(self) -> dict[str, slice]:
-        """Where each joint's entries are."""
+        """Where the entries of each joint are: name -> slice."""
         ends = np.cumsum([0, *(segment.size for segment in self.segments)]).tolist()
         return {s.name: slice(*ends[k : k + 2]) for k, s in enumerate(self.segments)}
 
     def at(self, name: str) -> int:
-        """The index of an entry, by its full name."""
+        """Return the index of an entry.
+
+        Args:
+            name: of the entry.
+
+        Returns:
+            Its index.
+
+        Raises:
+            UnknownNameError: if there is no such entry.
+        """
         if name not in self.names:
             raise UnknownNameError("entry", name, self.names)
         return self.names.index(name)
 
     def filled(self, values: Mapping[str, Any], free: Collection[str]) -> dict[str, Any]:
-        """Values by joint or entry, with zeros where those of ``free`` are left out."""
-        given = dict(values)
+        """Return values by name, with zeros for optional entries that are missing.
+
+        Args:
+            values: by joint or entry.
+            free: names of the optional entries.
+
+        Returns:
+            The values with zeros added.
+        """
+        filled = dict(values)
         for segment in self.segments:
-            if segment.name not in given:
-                given |= {name: 0.0 for name in segment.names if name in free and name not in given}
-        return given
+            if segment.name not in filled:
+                filled |= {name: 0.0 for name in segment.names if name in free and name not in filled}
+        return filled
 
     def to_dict(self, array: np.ndarray) -> dict[str, np.ndarray]:
-        """(..., n) by joint: (...) of one number, (..., k) of several."""
+        """Split a vector by joint.
+
+        Args:
+            array: (..., n).
+
+        Returns:
+            joint -> (...) for one number, (..., k) for several.
+        """
         return {s.name: array[..., self.places[s.name]][..., 0 if s.single else slice(None)] for s in self.segments}
 
     def to_array(
@@ -121,21 +159,34 @@ class Layout:
         read: Callable[[Any, str], np.ndarray] = real_numbers,
         kind: str = "joint",
     ) -> np.ndarray:
-        """The vector (..., n) from values by joint, or by entry; batches broadcast. ``read`` reads a value; ``kind``:
-        what has a segment. A command that is left out is zero."""
+        """Return the vector of values by name; batches broadcast.
+
+        Args:
+            values: by joint, or by entry.
+            where: place for messages.
+            read: converts a value to an array; default: real numbers.
+            kind: what a segment belongs to, "joint" (default) or "command". A missing command is zero.
+
+        Returns:
+            The vector (..., n).
+
+        Raises:
+            ShapeError: if a value is missing or has the wrong shape.
+            UnknownNameError: if a name is not in the layout.
+        """
         if kind == "command":
             values = self.filled(values, self.names)
-        known = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
+        names = dict.fromkeys(name for segment in self.segments for name in (segment.name, *segment.names))
         for name in values:
-            if name not in known:
+            if name not in names:
                 raise UnknownNameError(kind, name, self.joints, where=where)
         missing: list[str] = []
         for segment in self.segments:
             left = [name for name in segment.names if name not in values and segment.name not in values]
             missing += [segment.name] if len(left) == segment.size else left
         if missing:
-            given = ", ".join(values)
-            raise ShapeError(f"{kind}s are missing", where=where, got=given, expected="also " + ", ".join(missing))
+            expected = f"also {', '.join(missing)}"
+            raise ShapeError(f"{kind}s are missing", where=where, got=", ".join(values), expected=expected)
         parts: dict[str, np.ndarray] = {}
         for segment in self.segments:
             several = segment.name in values and not segment.single
@@ -159,9 +210,18 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Positions and velocities of joints, and the ways between them.
+    """Positions and velocities of joints, and the conversions between them.
 
-    Methods take and give arrays (..., n), or sequences of scalars of any kind, as formulations have them.
+    Methods take and return arrays (..., n), or sequences of scalars of any kind, as in formulations.
+
+    Args:
+        joints: in the order of the vectors.
+
+    Example:
+        >>> q0, q1 = robot.coordinates.random(0, size=2)
+        >>> v = robot.coordinates.difference(q0, q1)
+        >>> bool(np.allclose(robot.coordinates.integrate(q0, v), q1))
+        True
     """
 
     joints: tuple[Joint, ...]
@@ -170,22 +230,31 @@ class Coordinates:
 
     @cached_property
     def positions(self) -> Layout:
+        """Layout of q."""
         kinds = ((joint.name, joint.kind) for joint in self.joints)
         return Layout(tuple(Segment(n, k.position_parts, k.position_units, k.position_meaning) for n, k in kinds))
 
     @cached_property
     def velocities(self) -> Layout:
+        """Layout of v."""
         return self.of_freedoms(range(self.nv))
 
     def of_freedoms(self, freedoms: Iterable[int], units: tuple[str, str] = ("rad/s", "m/s")) -> Layout:
-        """Of a vector that holds only these entries of the velocities (or accelerations, or forces), in order; units of
-        turns and of shifts."""
-        held: dict[str, list[int]] = {}
+        """Return the layout of a vector that holds only some velocities, accelerations or forces.
+
+        Args:
+            freedoms: indices into the velocities, in order.
+            units: of rotations and of translations; default rad/s and m/s.
+
+        Returns:
+            The layout.
+        """
+        by_joint: dict[str, list[int]] = {}
         for k in freedoms:
-            held.setdefault(self._freedoms[k][0].name, []).append(k)
+            by_joint.setdefault(self._freedoms[k][0].name, []).append(k)
         segments = []
-        for name, own in held.items():
-            kind, parts = self._freedoms[own[0]][0].kind, [self._freedoms[k][1] for k in own]
+        for name, entries in by_joint.items():
+            kind, parts = self._freedoms[entries[0]][0].kind, [self._freedoms[k][1] for k in entries]
             names = tuple(kind.velocity_parts[part] for part in parts)
             segments.append(
                 Segment(name, names, tuple(units[not kind.turning[part]] for part in parts), kind.velocity_meaning)
@@ -197,92 +266,124 @@ class Coordinates:
         return [(joint, part) for joint in self.joints for part in range(joint.kind.nv)]
 
     def joint_of(self, freedom: int) -> Joint:
-        """The joint that has this entry of the velocities."""
+        """Return the joint that a velocity belongs to.
+
+        Args:
+            freedom: index into the velocities.
+
+        Returns:
+            The joint.
+        """
         return self._freedoms[freedom][0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the entries of q."""
+        """Names of the entries of q."""
         return self.positions.names
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Of the entries of v."""
+        """Names of the entries of v."""
         return self.velocities.names
 
     @cached_property
     def nq(self) -> int:
+        """Number of positions."""
         return sum(joint.kind.nq for joint in self.joints)
 
     @cached_property
     def nv(self) -> int:
+        """Number of velocities."""
         return sum(joint.kind.nv for joint in self.joints)
 
     @cached_property
     def position_ranges(self) -> list[range]:
-        """Of each joint."""
+        """Where the positions of each joint are."""
         return [*_ranges(joint.kind.nq for joint in self.joints)]
 
     @cached_property
     def velocity_ranges(self) -> list[range]:
+        """Where the velocities of each joint are."""
         return [*_ranges(joint.kind.nv for joint in self.joints)]
 
     def whole(self, freedoms: Collection[int]) -> Coordinates:
-        """Of those joints that have all their entries of the velocities among these."""
-        held = zip(self.joints, self.velocity_ranges, strict=True)
-        return Coordinates(tuple(joint for joint, own in held if own and {*own} <= {*freedoms}))
+        """Return the coordinates of those joints whose velocities are all in a list.
+
+        Args:
+            freedoms: indices into the velocities.
+
+        Returns:
+            Coordinates of these joints.
+        """
+        joints = zip(self.joints, self.velocity_ranges, strict=True)
+        return Coordinates(tuple(joint for joint, entries in joints if entries and {*entries} <= {*freedoms}))
 
     def places(self, joints: Iterable[str]) -> list[int]:
-        """Where in q the entries of these joints stand."""
+        """Return where some joints are in q.
+
+        Args:
+            joints: their names.
+
+        Returns:
+            Indices into q.
+        """
         return [k for name in joints for k in range(self.nq)[self.positions.places[name]]]
 
     @cached_property
     def quaternions(self) -> list[slice]:
-        """Where in q unit quaternions stand: they are what has no unit."""
-        found = []
+        """Where unit quaternions are in q: their entries are those without a unit."""
+        slices = []
         for joint, at in zip(self.joints, self.position_ranges, strict=True):
-            bare = [k for k, unit in zip(at, joint.kind.position_units, strict=True) if not unit]
-            found += [slice(bare[0], bare[-1] + 1)] if bare else []
-        return found
+            entries = [k for k, unit in zip(at, joint.kind.position_units, strict=True) if not unit]
+            slices += [slice(entries[0], entries[-1] + 1)] if entries else []
+        return slices
 
     def position_of(self, freedom: int) -> int | None:
-        """The entry of q whose rate is this entry of the velocities; none where they are not one for one."""
+        """Return the position whose rate a velocity is.
+
+        Args:
+            freedom: index into the velocities.
+
+        Returns:
+            Index into q; None for joints whose velocities are not rates of positions.
+        """
         joint, part = self._freedoms[freedom]
         at = self.position_ranges[self.joints.index(joint)]
         return at[part] if joint.kind.straight else None
 
     @cached_property
     def lower(self) -> np.ndarray:
-        """Limits of the entries of q; -inf where there are none."""
+        """Lower limits of the entries of q; -inf where there are none."""
         return self._limits("lower", -np.inf)
 
     @cached_property
     def upper(self) -> np.ndarray:
+        """Upper limits of the entries of q; inf where there are none."""
         return self._limits("upper", np.inf)
 
     def _limits(self, side: str, none: float) -> np.ndarray:
-        own = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
-        return np.array([x for each in own for x in each], float)
+        limits = ([getattr(j, side) if j.kind.bounded else none] * j.kind.nq for j in self.joints)
+        return np.array([x for each in limits for x in each], float)
 
     # -- positions and velocities --------------------------------------------------------------------------------------
 
     def _joint_by_joint(self, act: Callable[..., Iterable[Scalar]], *vectors: tuple[list[range], Any]) -> Any:
-        """``act(joint, ...)`` on each joint's parts of the vectors, put together again."""
-        given, sizes = [value for _, value in vectors], [places[-1].stop if places else 0 for places, _ in vectors]
-        many = any(isinstance(value, np.ndarray) for value in given)
-        shapes = [np.shape(value) if many else (len(value),) for value in given]
+        """Apply ``act(joint, ...)`` to each joint's parts of the vectors, and join the results."""
+        values, sizes = [value for _, value in vectors], [places[-1].stop if places else 0 for places, _ in vectors]
+        many = any(isinstance(value, np.ndarray) for value in values)
+        shapes = [np.shape(value) if many else (len(value),) for value in values]
         for shape, size in zip(shapes, sizes, strict=True):
             if shape[-1:] != (size,):
                 raise ShapeError("wrong shape", where="coordinates", got=shape, expected=f"(..., {size})")
         if not many:
             parts = ([[value[k] for k in places[n]] for places, value in vectors] for n in range(len(self.joints)))
-            return [x for joint, own in zip(self.joints, parts, strict=True) for x in act(joint, *own)]
+            return [x for joint, part in zip(self.joints, parts, strict=True) for x in act(joint, *part)]
         try:
             batch = np.broadcast_shapes(*(shape[:-1] for shape in shapes))
         except ValueError:
             got = " and ".join(map(str, shapes))
             raise ShapeError("batch axes do not fit together", where="coordinates", got=got) from None
-        arrays = [np.moveaxis(np.asarray(value, float), -1, 0) for value in given]
+        arrays = [np.moveaxis(np.asarray(value, float), -1, 0) for value in values]
         entries = self._joint_by_joint(act, *zip((p for p, _ in vectors), map(list, arrays), strict=True))
         return np.stack([np.broadcast_to(x, batch) for x in entries], axis=-1) if entries else np.zeros((*batch, 0))
 
@@ -300,48 +401,116 @@ class Coordinates:
         return self.velocity_ranges, _array_of(self.velocities, v)
 
     def rates(self, q: Any, v: Any) -> Any:
-        """dq/dt at velocities v."""
+        """Return dq/dt.
+
+        Args:
+            q: positions (..., nq).
+            v: velocities (..., nv).
+
+        Returns:
+            Rates of the positions (..., nq).
+        """
         return self._joint_by_joint(lambda joint, q, v: joint.kind.rates(q, v), self._q(q), self._v(v))
 
     def tangent(self, q: Any) -> np.ndarray:
-        """T (..., nq, nv) with dq/dt = T v; of numbers only."""
+        """Return the matrix T with dq/dt = T v.
+
+        Args:
+            q: positions (..., nq).
+
+        Returns:
+            T (..., nq, nv).
+        """
         q = real_numbers(_array_of(self.positions, q), "coordinates")
         columns = [self.rates(q, np.broadcast_to(e, (*q.shape[:-1], self.nv))) for e in np.eye(self.nv)]
         return np.stack(columns, axis=-1) if columns else np.zeros((*q.shape, 0))
 
     def velocities_of(self, q: Any, rates: Any) -> Any:
-        """v at which q changes with ``rates``."""
-        own = (self.position_ranges, _array_of(self.positions, rates))
-        return self._joint_by_joint(lambda joint, q, rates: joint.kind.velocities(q, rates), self._q(q), own)
+        """Return the velocities at which positions change with given rates.
+
+        Args:
+            q: positions (..., nq).
+            rates: dq/dt (..., nq).
+
+        Returns:
+            Velocities (..., nv).
+        """
+        dq = (self.position_ranges, _array_of(self.positions, rates))
+        return self._joint_by_joint(lambda joint, q, rates: joint.kind.velocities(q, rates), self._q(q), dq)
 
     def integrate(self, q: Any, v: Any) -> Any:
-        """q after unit time at constant velocities v (or: the step v from q along the tangent)."""
+        """Return the positions after unit time at constant velocities.
+
+        Args:
+            q: positions (..., nq).
+            v: velocities, or the step along the tangent (..., nv).
+
+        Returns:
+            Positions (..., nq).
+        """
         return self._joint_by_joint(lambda joint, q, v: joint.kind.step(q, v), self._q(q), self._v(v))
 
     def difference(self, q0: Any, q1: Any) -> Any:
-        """v with integrate(q0, v) = q1, by the shortest turns; of numbers only."""
+        """Return v with ``integrate(q0, v) = q1``, by the shortest rotations; for numbers only.
+
+        Args:
+            q0: first positions (..., nq).
+            q1: second positions (..., nq).
+
+        Returns:
+            The difference (..., nv).
+        """
         q0, q1 = (real_numbers(_array_of(self.positions, q), "coordinates") for q in (q0, q1))
         return self._joint_by_joint(lambda joint, a, b: joint.kind.difference(a, b), self._q(q0), self._q(q1))
 
     def advanced(self, q: Any, v: Any, dt: Scalar) -> Any:
-        """q after the short time dt, to first order; quaternions keep their length."""
+        """Return the positions after a short time, to first order; quaternions keep their length.
+
+        Args:
+            q: positions (..., nq).
+            v: velocities (..., nv).
+            dt: time, s.
+
+        Returns:
+            Positions (..., nq).
+        """
         return self._joint_by_joint(lambda joint, q, v: joint.kind.advanced(q, v, dt), self._q(q), self._v(v))
 
     def normalised(self, q: Any) -> Any:
-        """q with quaternions of length one."""
+        """Return positions with quaternions of length one.
+
+        Args:
+            q: positions (..., nq).
+
+        Returns:
+            Positions (..., nq).
+        """
         return self._joint_by_joint(lambda joint, q: joint.kind.normalised(q), self._q(q))
 
     def neutral(self) -> np.ndarray:
-        """Zero, and no turn where a quaternion tells it."""
+        """Return zero positions; quaternions are those without rotation.
+
+        Returns:
+            Positions (nq,).
+        """
         return np.array([x for joint in self.joints for x in joint.kind.neutral()], float)
 
     def random(self, rng: np.random.Generator | int | None = None, size: int | tuple[int, ...] | None = None) -> Any:
-        """Positions (*size, nq), evenly within the limits of the joints; turns all around and shifts of up to a metre
-        where there are none."""
+        """Return random positions, uniform within the limits of the joints.
+
+        Without limits, rotations are uniform over all angles and translations within a metre.
+
+        Args:
+            rng: a generator or its seed; default: a new seed.
+            size: batch shape; default: one vector.
+
+        Returns:
+            Positions (*size, nq).
+        """
         generator = np.random.default_rng(rng)
         shape = () if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)
-        drawn = [joint.kind.random(generator, shape, joint.lower, joint.upper) for joint in self.joints]
-        return np.concatenate(drawn, axis=-1) if drawn else np.zeros((*shape, 0))
+        samples = [joint.kind.random(generator, shape, joint.lower, joint.upper) for joint in self.joints]
+        return np.concatenate(samples, axis=-1) if samples else np.zeros((*shape, 0))
 
 
 def _ranges(sizes: Iterable[int]) -> Iterator[range]:
@@ -352,7 +521,7 @@ def _ranges(sizes: Iterable[int]) -> Iterator[range]:
 
 
 def _array_of(layout: Layout, value: Any) -> Any:
-    """What is told by name, and lists of lists, as an array; a sequence of scalars stays as it is."""
+    """Return values by name, and lists of lists, as an array; a sequence of scalars stays as it is."""
     if isinstance(value, Mapping):
         return layout.to_array(value, "coordinates")
     nested = isinstance(value, (list, tuple)) and any(isinstance(row, (list, tuple)) for row in value)

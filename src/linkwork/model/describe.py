@@ -1,4 +1,4 @@
-"""From a Model back to a Description in the user's link frames, for the writers."""
+"""Convert a Model back to a Description in the user's link frames, for the writers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from .placement import placement_of
 
 
 def describe(model: Model) -> Description:
-    """One link per body, in the frame the user gave it, with everything fixed to it merged in; the links that were
-    merged become extra frames. Reading it back gives the same dynamics."""
+    """Return a description with one link per body, in the link's frame, with all links that are fixed to it merged.
+
+    The merged links become frames. Building the description gives the same dynamics.
+    """
     floating = model.moving_base
     names = ["ground" if floating else model.root, *(body.name for body in model.bodies)]
-    at = [_placement(model.frames[name].pose) if name in model.frames else Placement() for name in names]
+    at = [Placement.of(model.frames[name].pose) if name in model.frames else Placement() for name in names]
     inertias = [model.base_inertia, *(body.inertia for body in model.bodies)]
     first = 1 if floating else 0
     links = tuple(Link(names[i], _link_inertia(inertias[i], at[i])) for i in range(first, len(names)))
@@ -29,8 +31,8 @@ def describe(model: Model) -> Description:
         if joint.kind.axial:
             placed = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
         else:
-            own = Transform(*joint.kind.transform(joint, joint.kind.neutral()))
-            placed = placement_of(joint.placement) @ _placement(Pose.identity().then(own))
+            at_zero = Transform(*joint.kind.transform(joint, joint.kind.neutral()))
+            placed = placement_of(joint.placement) @ Placement.of(Pose.identity().then(at_zero))
         axis, second_axis = joint.kind.axes(at[i].rotation.T)
         joints.append(
             JointDescription(
@@ -49,7 +51,7 @@ def describe(model: Model) -> Description:
 
     def side(frame: Frame) -> tuple[str, Placement]:
         name = "" if floating and not frame.body else names[frame.body]
-        return name, at[frame.body].inverse() @ _placement(frame.pose)
+        return name, at[frame.body].inverse() @ Placement.of(frame.pose)
 
     cut = {each.first for each in model.constraints if each.kind.closes_loop}
     frames = {
@@ -86,12 +88,12 @@ def describe(model: Model) -> Description:
 
 
 def _home(model: Model) -> dict[str, float | tuple[float, ...]]:
-    own = model.coordinates.positions.to_dict(np.array(model.home)) if model.home else {}
-    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in own.items()}
+    home = model.coordinates.positions.to_dict(np.array(model.home)) if model.home else {}
+    return {name: float(x) if x.ndim == 0 else tuple(x.tolist()) for name, x in home.items()}
 
 
 def _independent(model: Model) -> Iterator[str]:
-    """Joints, or those of their freedoms that are independent; a moving base that is so as a whole is so anyway."""
+    """Names of independent joints, or of their independent velocities; not a moving base that is wholly independent."""
     for segment in model.coordinates.of_freedoms(model.mobility.independent).segments if model.constrained else ():
         whole = segment.size == len(model.joint_freedoms(segment.name))
         if whole and model.moving_base and segment.name == model.joint(1).name:
@@ -99,12 +101,8 @@ def _independent(model: Model) -> Iterator[str]:
         yield from (segment.name,) if whole else segment.names
 
 
-def _placement(pose: Pose) -> Placement:
-    return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
-
-
 def _link_inertia(inertia: Inertia, frame: Placement) -> LinkInertia | None:
-    """The body's inertia seen from one of its link frames."""
+    """Return a body's inertia in one of its link frames."""
     if not any(inertia):
         return None
     J = np.array([list(row) for row in inertia.J.rows])

@@ -1,6 +1,6 @@
-"""Description: a robot as its file tells it, links and joints in the user's own frames, before anything is merged.
+"""Description: a robot as its file gives it, with links and joints in the user's frames, before links are merged.
 
-Every reader makes one, ``check`` judges it, ``build`` turns it into the Model that the formulations see.
+Every reader makes one, ``check`` checks it, ``build`` turns it into the Model that the formulations use.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, short
+from ..spatial import Pose
 from .constraints import ConstraintKind, Foot
 from .coordinates import Segment
 from .drive import JointValues, Transmission
@@ -25,14 +26,27 @@ LONGEST_NAME = 500  # characters: quoted, it is still short enough for a key of 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something ``check`` reports. An error keeps the robot from loading, a warning does not."""
+    """A finding of ``check``: an error, which stops loading, or a warning, which does not.
 
-    level: str  # "error" or "warning"
-    where: str  # e.g. "panda.urdf: link 'hand'"
+    Args:
+        level: "error" or "warning".
+        where: the place, such as "panda.urdf: link 'hand'".
+        message: what is wrong.
+        fix: how to fix it.
+        at_load: whether ``load`` warns of it, because the dynamics differ from what the file says; default False.
+        unread: whether something in the file is left out; default False.
+
+    Example:
+        >>> str(linkwork.model.Finding("warning", "link 'hand'", "its mass is zero"))
+        "warning: link 'hand': its mass is zero"
+    """
+
+    level: str
+    where: str
     message: str
     fix: str = ""
-    at_load: bool = False  # whether ``load`` warns of it: the dynamics differs from what the file says
-    unread: bool = False  # whether the file says something that is left out
+    at_load: bool = False
+    unread: bool = False
 
     def __post_init__(self):
         for name in ("where", "message", "fix"):  # what comes from files may be of any length
@@ -40,13 +54,20 @@ class Finding:
 
     @staticmethod
     def of(error: ModelError) -> Finding:
-        """An error that was raised, told like the others."""
+        """Return a finding for an error that was raised.
+
+        Args:
+            error: the error.
+
+        Returns:
+            A finding with its place, message, details and fix.
+        """
         details = (f"{name}: {value}" for name, value in error.details.items() if name != "fix")
         return Finding("error", error.where, "; ".join([error.message, *details]), error.fix)
 
     @property
     def text(self) -> str:
-        """Where, what and the fix."""
+        """The place, the message and the fix."""
         return f"{self.where}: {self.message}" + (f"\n  fix: {self.fix}" if self.fix else "")
 
     def __str__(self) -> str:
@@ -55,46 +76,92 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where a frame sits in another: ``x_outer = rotation @ x_inner + translation``."""
+    """The placement of a frame in another: ``x_outer = rotation @ x_inner + translation``.
+
+    Args:
+        rotation: matrix (3, 3); default: identity.
+        translation: of the origin (3,), m; default: zero.
+
+    Example:
+        >>> outer = linkwork.model.Placement(translation=np.array([0, 0, 1.0]))
+        >>> (outer @ outer).translation.tolist()
+        [0.0, 0.0, 2.0]
+    """
 
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    @staticmethod
+    def of(pose: Pose) -> Placement:
+        """Return the placement of a pose.
+
+        Args:
+            pose: with numbers as entries.
+
+        Returns:
+            The same as arrays.
+        """
+        return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
 
     def __matmul__(self, inner: Placement) -> Placement:
         return Placement(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
 
     def inverse(self) -> Placement:
+        """Return the placement of the outer frame in the inner one.
+
+        Returns:
+            The inverse placement.
+        """
         return Placement(self.rotation.T, -self.rotation.T @ self.translation)
 
 
 @dataclass(frozen=True, eq=False)
 class LinkInertia:
-    """Mass, centre of mass and inertia about the centre of mass, all in the link's own frame and axes."""
+    """Mass, centre of mass and inertia about the centre of mass, in the frame and the axes of the link.
+
+    Args:
+        mass: kg.
+        center: centre of mass (3,), m; default: the frame's origin.
+        central: inertia matrix about the centre of mass (3, 3), kg m^2; default: zero.
+
+    Example:
+        >>> linkwork.model.LinkInertia(2.0, np.array([0, 0, 0.5])).first_moment.tolist()
+        [0.0, 0.0, 1.0]
+    """
 
     mass: float
-    center: np.ndarray  # (3,)
-    central: np.ndarray  # (3, 3)
+    center: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    central: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     @property
     def first_moment(self) -> np.ndarray:
+        """Mass times centre of mass (3,), kg m."""
         return self.mass * self.center
 
     @property
     def about_origin(self) -> np.ndarray:
+        """Inertia matrix about the frame's origin (3, 3), kg m^2."""
         c = self.center
         return self.central + self.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
     def placed(self, placement: Placement) -> LinkInertia:
-        """The same body seen from the outer frame of ``placement``."""
+        """Return the same body in the outer frame of a placement.
+
+        Args:
+            placement: of the link's frame in the outer frame.
+
+        Returns:
+            The inertia in the outer frame.
+        """
         R = placement.rotation
         return LinkInertia(self.mass, R @ self.center + placement.translation, R @ self.central @ R.T)
 
     def __add__(self, other: LinkInertia) -> LinkInertia:
-        """Of both bodies together, in the same frame."""
+        """Both bodies together, in the same frame."""
         return self._with(other, 1.0)
 
     def __sub__(self, other: LinkInertia) -> LinkInertia:
-        """Of what is left without a part."""
+        """The body without a part of it."""
         return self._with(other, -1.0)
 
     def _with(self, other: LinkInertia, share: float) -> LinkInertia:
@@ -106,14 +173,32 @@ class LinkInertia:
 
     @staticmethod
     def about(mass: float, first_moment: np.ndarray, about_origin: np.ndarray) -> LinkInertia:
-        """From Khalil's parameters M, MS and J about the frame's origin."""
+        """Return the inertia with Khalil's parameters M, MS and J about the frame's origin.
+
+        Args:
+            mass: M, kg.
+            first_moment: MS (3,), kg m.
+            about_origin: J (3, 3), kg m^2.
+
+        Returns:
+            The inertia about the centre of mass; without mass the centre is the origin.
+        """
         c = np.asarray(first_moment, float) / mass if mass else np.zeros(3)
         return LinkInertia(mass, c, np.asarray(about_origin, float) - mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
 
 @dataclass(frozen=True)
 class Link:
-    """``inertia`` is None where the file gives none."""
+    """A link of a robot.
+
+    Args:
+        name: of the link, which is also the name of its frame.
+        inertia: None (default) if the file gives none: the link is massless.
+
+    Example:
+        >>> linkwork.model.Link("base").inertia is None
+        True
+    """
 
     name: str
     inertia: LinkInertia | None = None
@@ -121,7 +206,17 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimic:
-    """This joint follows another: ``position = multiplier * position(joint) + offset``."""
+    """A mimic joint follows another: ``position = multiplier * position(joint) + offset``.
+
+    Args:
+        joint: name of the joint that it follows.
+        multiplier: of the position; default 1.
+        offset: added to the position, rad or m; default 0.
+
+    Example:
+        >>> linkwork.model.Mimic("finger1", multiplier=-1.0).offset
+        0.0
+    """
 
     joint: str
     multiplier: float = 1.0
@@ -130,15 +225,41 @@ class Mimic:
 
 @dataclass(frozen=True, eq=False)
 class JointDescription(JointValues):
-    """``origin`` places the child link's frame in the parent link's frame at position zero; ``axis`` is in the
-    child's frame (as in URDF), of any length but zero. What else a kind needs: a universal joint turns about ``axis``,
-    which is fixed in the parent, and then about ``second_axis``, fixed in the child and at right angles to it; a
-    helical joint shifts along its axis by ``pitch`` metres per radian. A spherical or floating joint needs no axis.
+    """A joint between two links, as a file gives it.
 
-    A joint of kind "flexible" is a link that bends: the child is the tip of the parent's beam ``flexible`` (Beam or
-    Modal), which lies along x from its root to the straight tip at ``origin``. Its role is elastic, and its mass and
-    inertia when straight are part of the parent's. With a Station it is another place along such a link, and it mimics
-    the joint of the tip.
+    Args:
+        name: of the joint.
+        kind: one of ``linkwork.model.JOINT_KINDS``, or "flexible" (see ``flexible``).
+        parent: name of the parent link.
+        child: name of the child link.
+        origin: placement of the child link's frame in the parent link's frame at position zero.
+        axis: (3,) in the child's frame (as in URDF), of any length except zero; default z. Not used by spherical and
+            floating joints.
+        mimic: the joint that it follows; default None.
+        second_axis: (3,), of a universal joint: it turns about ``axis``, fixed in the parent, then about
+            ``second_axis``, fixed in the child and perpendicular to the first.
+        pitch: of a helical joint, metres per radian.
+        flexible: a Beam or Modal: the child is the tip of a flexible link along x, from its root to the undeformed tip
+            at ``origin``. The joint's role is elastic, and the mass and inertia of the undeformed beam are part of the
+            parent's. A Station is another place along such a link, and mimics the joint of the tip.
+        lower: limit of the position, rad or m; default -inf.
+        upper: limit of the position, rad or m; default inf.
+        velocity_limit: rad/s or m/s; default inf.
+        effort_limit: N m or N; default inf.
+        role: "active" (default) if a motor drives it, "passive" if nothing does, "elastic" if only its spring does.
+        weight: where motors share the work, the sum of weight * force^2 is minimal; default 1.
+        rotor_inertia: Ia, rotor inertia times the gear ratio squared, kg m^2 or kg.
+        coulomb: Coulomb friction Fs, N m or N.
+        viscous: viscous friction Fv, N m s/rad or N s/m.
+        friction_width: velocities within which Coulomb friction is smooth; default 0: that of the robot.
+        stiffness: of the spring, K, N m/rad or N/m.
+        rest: position of the spring without force, rad or m.
+        friction: further friction laws, such as ``Stribeck``.
+
+    Example:
+        >>> joint = linkwork.model.JointDescription("hinge", "revolute", "base", "arm", viscous=0.1)
+        >>> joint.freedoms
+        ('hinge',)
     """
 
     name: str
@@ -153,36 +274,63 @@ class JointDescription(JointValues):
     flexible: Any = None  # Beam, Modal or Station
 
     def without_friction(self) -> JointDescription:
+        """Return the same joint without friction, and without the damping of a flexible link.
+
+        Returns:
+            The joint.
+        """
         flexible = self.flexible.undamped() if self.flexible else None
         return replace(super().without_friction(), flexible=flexible)
 
     def locked(self, origin: Placement) -> JointDescription:
-        """The joint as a fixed one, which places the child there."""
+        """Return the joint as a fixed one.
+
+        Args:
+            origin: placement of the child link's frame in the parent link's frame.
+
+        Returns:
+            The fixed joint.
+        """
         return replace(self, kind=FIXED.name, flexible=None, origin=origin, mimic=None)
 
     @property
     def motion(self) -> JointKind:
-        """How the child moves."""
+        """The kind of joint: how the child moves."""
         return joint_kind(self.kind, self.flexible)
 
     @property
     def freedoms(self) -> tuple[str, ...]:
-        """Names of its entries in velocities."""
+        """Names of its entries in velocity vectors."""
         return Segment(self.name, self.motion.velocity_parts, ()).names
 
 
 def floating_joint(joints: Iterable[str], root: str) -> JointDescription:
-    """The one between the ground and a floating base, beside joints of these names."""
-    taken = {part for name in joints for part in (name, name.partition(".")[0])}
+    """Return the joint between the ground and a floating base; ``joints``: names that it must not have."""
+    used = {part for name in joints for part in (name, name.partition(".")[0])}
     names = chain(("base", "floating_base"), (f"floating_base{k}" for k in count(2)))
-    return JointDescription(next(name for name in names if name not in taken), FLOATING.name, "", root)
+    return JointDescription(next(name for name in names if name not in used), FLOATING.name, "", root)
 
 
 @dataclass(frozen=True, eq=False)
 class ConstraintDescription:
-    """A constraint of a ``kind`` (``CUT_JOINTS``, ``Wheel``, ``Gear``, ``Foot`` ...) between the frames ``first`` and
-    ``second``, each (link, placement in that link). The ground has the empty name as its link. The ``second`` of a foot
-    is the name of a link or frame. The frames of a gear are those of two of the links that its joints move."""
+    """A constraint between two frames, each given as (link, placement in that link).
+
+    Args:
+        name: of the constraint.
+        kind: such as ``CUT_JOINTS["revolute"]``, ``Wheel(...)``, ``Gear(...)`` or ``Foot(...)``.
+        first: frame on the first link; the empty name is the ground.
+        second: frame on the second link; for a foot the name of a link or frame. The frames of a gear are those of two
+            of the links that its joints move.
+
+    Raises:
+        ModelError: if ``kind`` is not a kind of constraint.
+
+    Example:
+        >>> here = linkwork.model.Placement()
+        >>> weld = linkwork.model.CUT_JOINTS["weld"]
+        >>> linkwork.model.ConstraintDescription("loop", weld, ("rod", here), ("base", here)).sides.keys()
+        dict_keys(['first', 'second'])
+    """
 
     name: str
     kind: ConstraintKind
@@ -196,26 +344,60 @@ class ConstraintDescription:
 
     @property
     def sides(self) -> dict[str, tuple[str, Placement]]:
-        """The frames that are placed in links."""
+        """The frames that are placed in links, by "first" and "second"."""
         return {key: side for key in ("first", "second") if not isinstance(side := getattr(self, key), str)}
 
 
 def foot_at(name: str, frame: str, **values: Any) -> ConstraintDescription:
-    """A foot: ``frame`` is the link or frame that may stand on the ground; ``values``: see ``Foot``."""
+    """Return the description of a foot.
+
+    Args:
+        name: of the foot.
+        frame: the link or frame that may stand on the ground.
+        **values: see ``Foot``.
+
+    Returns:
+        A constraint for ``Description.constraints``.
+
+    Example:
+        >>> linkwork.model.foot_at("left", "left_sole", size=(0.2, 0.1)).kind.size
+        (0.2, 0.1)
+    """
     return ConstraintDescription(name, Foot(**values), ("", Placement()), frame)
 
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """``frames`` are extra named frames: name -> (link, placement in that link).
+    """A robot as its file gives it; ``linkwork.load`` takes it in place of a file.
 
-    ``home`` gives positions of joints near which the loops close, a number or, of a joint with several (a floating base
-    is "base" here), as many as it has; zero where it gives none. ``keyframes`` are other such positions by name, taken
-    in their order where the loops cannot be closed at ``home`` or are singular there. ``independent`` names the joints
-    whose velocities determine all others, or entries of them; of a floating base, which is independent as a whole
-    unless something holds it, entries alone (base.rz). By default they are chosen, active ones first. ``redundant``
-    allows more active joints than freedoms. ``forces`` are laws of interaction with the surroundings: (frame, law).
-    ``transmissions`` are motors that move several joints together. ``constraints``: loops, what rolls, gears, feet.
+    Args:
+        name: of the robot.
+        links: its links; exactly one of them, the root, is not the child of a joint.
+        joints: its joints, which make a tree of the links.
+        gravity: acceleration of gravity in the world, m/s^2; default (0, 0, -9.81).
+        floating: whether the base floats; default False.
+        frames: further frames: name -> (link, placement in that link).
+        constraints: loops, wheels, gears and feet.
+        home: positions of joints near which the loops close, rad or m: a number, or several for a joint with several
+            coordinates (a floating base is "base"); default zero.
+        keyframes: other such positions by name, tried in order if the loops cannot be closed at ``home`` or are
+            singular there.
+        independent: the joints, or entries of them (base.rz), whose velocities determine all others. By default they
+            are chosen, active joints first. A floating base is independent unless a constraint holds it.
+        redundant: whether there may be more active joints than degrees of freedom; default False.
+        forces: force laws of the surroundings: (frame, law).
+        transmissions: motors that move several joints together.
+        summary: what the robot is, in a sentence.
+        sources: where the values come from.
+        findings: what the reader noticed, such as unknown tags and odd values.
+        source: the file it came from, for messages.
+
+    Example:
+        >>> from linkwork.model import Description, JointDescription, Link, LinkInertia
+        >>> arm = Link("arm", LinkInertia(1.0, np.array([0.5, 0, 0])))
+        >>> hinge = JointDescription("hinge", "revolute", "base", "arm")
+        >>> linkwork.load(Description("pendulum", (Link("base"), arm), (hinge,))).nv
+        1
     """
 
     name: str
@@ -231,16 +413,29 @@ class Description:
     redundant: bool = False
     forces: tuple[tuple[str, Any], ...] = ()
     transmissions: tuple[Transmission, ...] = ()
-    summary: str = ""  # what the robot is, in a sentence
-    sources: Mapping[str, str] = field(default_factory=dict)  # where the values come from
-    findings: tuple[Finding, ...] = ()  # what the reader itself noticed (unknown tags, odd values)
-    source: str = ""  # the file it came from, for messages
+    summary: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    source: str = ""
 
     @property
     def root(self) -> str:
-        """The link that no joint carries; there is one if ``check`` finds no error."""
-        inner = {joint.child for joint in self.joints}
-        return next(link.name for link in self.links if link.name not in inner)
+        """The link that is not the child of a joint; there is one if ``check`` finds no error."""
+        children = {joint.child for joint in self.joints}
+        return next(link.name for link in self.links if link.name not in children)
+
+    def place(self, element: str = "", name: str = "") -> str:
+        """Return the place of a finding: the file, and the robot or one of its elements.
+
+        Args:
+            element: such as "link" or "joint"; default: the whole robot.
+            name: of the element.
+
+        Returns:
+            Such as "panda.urdf: link 'hand'".
+        """
+        element = f"{element} {name!r}" if element else f"robot {self.name!r}"
+        return f"{self.source}: {element}" if self.source else element
 
     @property
     def permanent(self) -> tuple[ConstraintDescription, ...]:
@@ -253,26 +448,48 @@ class Description:
         return tuple(each for each in self.constraints if each.kind.switched)
 
     def link_of(self, name: str) -> str:
-        """The link that is, or carries, a frame of this name; empty if there is none."""
+        """Return the link that has, or carries, a frame of this name.
+
+        Args:
+            name: of a link or frame.
+
+        Returns:
+            The link's name; empty if there is no such frame.
+        """
         return self.frames[name][0] if name in self.frames else name if any(x.name == name for x in self.links) else ""
 
     def moves(self, link: str) -> bool:
-        """Does any joint, or a floating base, move the link?"""
-        inner = {joint.child: joint for joint in self.joints}
-        for _ in self.joints:  # a tree that is none may have no end
-            if link in inner and inner[link].motion.nv:
+        """Return whether a joint, or a floating base, moves the link.
+
+        Args:
+            link: its name.
+
+        Returns:
+            False for links that are fixed to the ground.
+        """
+        to_link = {joint.child: joint for joint in self.joints}
+        for _ in self.joints:  # a graph with a cycle has no root to end at
+            if link in to_link and to_link[link].motion.nv:
                 return True
-            link = inner[link].parent if link in inner else link
+            link = to_link[link].parent if link in to_link else link
         return self.floating
 
     def all_joints(self) -> dict[str, JointDescription]:
-        """By name, with that of a floating base, which the file does not list."""
+        """Return the joints by name, with that of a floating base, which the file does not list.
+
+        Returns:
+            name -> joint.
+        """
         joints = {joint.name: joint for joint in self.joints}
         base = floating_joint(joints, "")
         return {base.name: base, **joints} if self.floating else joints
 
     def outgoing(self) -> dict[str, list[JointDescription]]:
-        """The joints by parent link, in the file's order."""
+        """Return the joints by parent link, in the file's order.
+
+        Returns:
+            link -> its joints to child links.
+        """
         joints: dict[str, list[JointDescription]] = {link.name: [] for link in self.links}
         for joint in self.joints:
             joints[joint.parent].append(joint)

@@ -1,7 +1,8 @@
-"""Element: a part of a robot whose fields say how they are read, checked and written.
+"""Element: a part of a robot whose fields declare how they are read, checked and written.
 
 An element is a dataclass. Each of its fields is declared with a rule (``number``, ``numbers``, ``choice`` ...): its key
 in files, unit, default and range. Readers, checks, writers and tables follow from the rules and need not know the kind.
+Constraints, drives, friction laws, force laws and materials of links are elements.
 """
 
 from __future__ import annotations
@@ -14,33 +15,45 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import ModelError, nearest
+from ..errors import ModelError, at_door, nearest
 
-Own = TypeVar("Own", bound="Element")
+E = TypeVar("E", bound="Element")
 HUGE = 1e100  # beyond this, squares and products overflow
 
 
 class Fault(NamedTuple):
-    """What is wrong with an element, and how to mend it."""
+    """What is wrong with an element, and how to fix it."""
 
     message: str
     fix: str
     level: str = "error"
 
 
+class Mark(NamedTuple):
+    """How an element is drawn; an empty ``shape`` is not drawn.
+
+    Shapes of constraints: "ring" where a loop is cut, "rim" of a wheel, "pair" of small wheels, "point", "ball" and
+    "sole" in x and y of its frame. Shapes of force laws: "rim" of a tyre, "propeller", "nozzle" and "spring".
+    ``size``: the radius of a rim, the length and width of a sole, in m; the direction of a nozzle's force.
+    """
+
+    shape: str = ""
+    size: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What a field may hold. The forms of values are its subclasses.
+    """What a field may hold. Subclasses are the types of values.
 
     key        in files; default: the field's name
     words      name in messages and tables; default: the field's name
-    unit       one, or those of joints that turn and that slide
-    what       what is missing, if a required one is
-    fix        how to mend a value that is out of range; default: write what is expected
+    unit       one unit, or two: for revolute and for prismatic joints
+    what       what to write when a required value is missing
+    fix        how to fix a value that is out of range; default: write what is expected
     because    why a value below the range is wrong
-    level      of a number out of range; what is no number is always an error
+    level      of a finding about a number out of range; a value that is not a number is always an error
     parameter  its name in the regressor, if forces are linear in it
-    written    do files give it under its key?
+    written    whether files give it under its key
     """
 
     key: str = ""
@@ -55,36 +68,37 @@ class Rule:
 
     @property
     def expected(self) -> str:
+        """The allowed values in words."""
         raise NotImplementedError
 
     def allows(self, value: Any) -> bool:
-        """Whether a value of this form is in range."""
+        """Whether a converted value is in range."""
         del value
         return True
 
-    def settled(self, value: Any) -> Any:
-        """The value in the type of this form. Raises TypeError or ValueError if it is of another form."""
+    def convert(self, value: Any) -> Any:
+        """Return the value in this rule's type; raises TypeError or ValueError if that is impossible."""
         return value
 
     def plain(self, value: Any) -> Any:
-        """The value as files write it."""
+        """Return the value as files write it."""
         return value
 
     def read(self, reader: Any, node: Any) -> Any:
-        """The value of a node of a file."""
+        """Return the value of a node of a file."""
         raise NotImplementedError
 
     def faults(self, called: str, value: Any) -> Iterator[Fault]:
-        """What is wrong with a value of a field that is ``called`` so."""
+        """What is wrong with a value; ``called`` is its name in messages."""
         if not self.allows(value):
             yield Fault(f"{called} is {_shown(value)}", self.fix or f"write {self.expected}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Rule):
-    """A number from ``least`` to ``most``, or above ``least`` if it is ``open``; infinite only if not ``finite``.
+    """A number from ``least`` to ``most``, or above ``least`` if ``open``; infinite only if not ``finite``.
 
-    It may be an array, with one number for each sample. ``among``: the only ones allowed.
+    It may be an array with one number for each sample. ``among``: the only values allowed.
     """
 
     least: float = -math.inf
@@ -101,13 +115,14 @@ class Number(Rule):
 
     @property
     def range(self) -> str:
-        """The range in words, to stand behind "number" or "numbers"."""
+        """The range in words, to follow "number" or "numbers"."""
         least = f"{self.least:g}" if self.least else "zero"
         if self.most < math.inf:
             return f" {'above' if self.open else 'from'} {least} {'and at most' if self.open else 'to'} {self.most:g}"
         return "" if self.least == -math.inf else f" above {least}" if self.open else f", {least} or more"
 
     def is_number(self, value: Any) -> bool:
+        """Whether a value is a number at all, in range or not."""
         return bool(np.all(abs(value) < HUGE if self.finite else value == value))
 
     def allows(self, value: Any) -> bool:
@@ -115,7 +130,9 @@ class Number(Rule):
         among = not self.among or value in self.among
         return self.is_number(value) and among and bool(np.all(above & (value <= self.most)))
 
-    def settled(self, value: Any) -> float:
+    def convert(self, value: Any) -> float:
+        if isinstance(value, str):
+            raise TypeError
         return float(value)
 
     def plain(self, value: Any) -> Any:
@@ -149,7 +166,7 @@ class Whole(Number):
     def allows(self, value: Any) -> bool:
         return super().allows(value) and value == int(value)
 
-    def settled(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         return int(value) if float(value).is_integer() else float(value)
 
     def plain(self, value: Any) -> int:
@@ -158,8 +175,8 @@ class Whole(Number):
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(Number):
-    """Several numbers, each in the range. ``counts``: how many there may be, any if empty. ``nonzero``: not all of them
-    are zero, as in a direction."""
+    """Several numbers, each in the range. ``counts``: how many there may be, any number if empty. ``nonzero``: not all
+    of them are zero, as in a direction."""
 
     counts: tuple[int, ...] = ()
     nonzero: bool = False
@@ -173,13 +190,15 @@ class Numbers(Number):
         fits = not self.counts or len(value) in self.counts
         return fits and all(super(Numbers, self).allows(x) for x in value) and (not self.nonzero or any(value))
 
-    def settled(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         return tuple(map(float, value))
 
     def plain(self, value: Any) -> list[float]:
         return list(value)
 
     def read(self, reader: Any, node: Any) -> tuple[float, ...]:
+        if not self.counts:
+            return tuple(reader.number(each, self.finite) for each in reader.sequence(node))
         return tuple(reader.numbers(node, *self.counts, finite=self.finite))
 
     faults = Rule.faults
@@ -215,32 +234,39 @@ class Choice(Rule):
 
 
 def declare(rule: Rule, default: Any = MISSING) -> Any:
-    """A field with a rule; required without ``default``."""
+    """Declare a field with a rule; required without ``default``."""
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata={"rule": rule})
     return field(default=default, metadata={"rule": rule})
 
 
 def number(default: Any = MISSING, **rule: Any) -> Any:
-    """A field that holds one number. ``rule``: see ``Rule`` and ``Number``."""
+    """Declare a field that holds one number. ``rule``: see ``Rule`` and ``Number``."""
     return declare(Number(**rule), default)
 
 
+def positive(default: Any = MISSING, **rule: Any) -> Any:
+    """Declare a field that holds one number above zero."""
+    return declare(Number(least=0, open=True, **rule), default)
+
+
 def whole(default: Any = MISSING, **rule: Any) -> Any:
-    """A field that holds a whole number."""
+    """Declare a field that holds a whole number."""
     return declare(Whole(**rule), default)
 
 
 def numbers(default: Any = MISSING, **rule: Any) -> Any:
-    """A field that holds several numbers."""
+    """Declare a field that holds several numbers."""
     return declare(Numbers(**rule), default)
 
 
 def ratios(**rule: Any) -> Any:
-    """A required field that holds a number for each of some joints, as ((joint, ratio), ...)."""
+    """Declare a required field that holds a number for each of some joints, as ((joint, ratio), ...)."""
     return declare(Ratios(**rule))
 
 
 def choice(default: str, names: tuple[str, ...], **rule: Any) -> Any:
-    """A field that holds one of some names."""
+    """Declare a field that holds one of some names."""
     return declare(Choice(names=names, **rule), default)
 
 
@@ -258,12 +284,14 @@ class Element:
     """The base of elements: dataclasses whose fields have rules.
 
     ``elements``: the parameters that forces are linear in, as the regressor names them -> their fields.
+    ``option``: the option of the command line that gives its values, if there is one.
     """
 
     elements: ClassVar[Mapping[str, str]] = {}
+    option: ClassVar[str] = ""
 
-    def __init_subclass__(cls, **more: Any):
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
         rules = {name: each.metadata.get("rule") for name, each in vars(cls).items() if isinstance(each, Field)}
         cls.elements = {
             **cls.elements,
@@ -273,27 +301,49 @@ class Element:
     @classmethod
     @cache
     def declared(cls) -> dict[str, ElementField]:
-        """The fields that have rules, by their keys in files."""
-        found = {}
+        """Return the fields that have rules.
+
+        Returns:
+            key in files -> field.
+        """
+        listed = {}
         for each in fields(cls):  # type: ignore[arg-type]
             if rule := each.metadata.get("rule"):
                 key, words = rule.key or each.name, rule.words or each.name.replace("_", " ")
-                found[key] = ElementField(each.name, key, words, each.default, rule)
-        return found
+                default = each.default if each.default_factory is MISSING else each.default_factory()
+                listed[key] = ElementField(each.name, key, words, default, rule)
+        return listed
 
     @classmethod
     def keys(cls) -> list[str]:
-        """The keys under which files give its values."""
+        """Return the keys under which files give its values.
+
+        Returns:
+            The keys.
+        """
         return [key for key, each in cls.declared().items() if each.rule.written]
 
+    @property
+    def mark(self) -> Mark:
+        """How it is drawn; default: not at all."""
+        return Mark()
+
     def to_dict(self) -> dict[str, Any]:
-        """The values as files write them, by key, without those that are at their defaults."""
+        """Return the values as files write them, without those that are at their defaults.
+
+        Returns:
+            key -> value.
+        """
         values = self.values()
         listed = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
         return {each.key: values[each.name] for each in listed}
 
     def values(self) -> dict[str, Any]:
-        """All values as plain data, by the names of their fields."""
+        """Return all values as plain data.
+
+        Returns:
+            name of the field -> value.
+        """
         return {each.name: each.rule.plain(getattr(self, each.name)) for each in self.declared().values()}
 
     def _at_default(self, each: ElementField) -> bool:
@@ -301,39 +351,67 @@ class Element:
         return not isinstance(value, np.ndarray) and value == each.default
 
     def faults(self, called: str = "its") -> Iterator[Fault]:
-        """What is wrong with its values. ``called``: what stands before a value's name."""
+        """Iterate over what is wrong with its values.
+
+        Args:
+            called: what stands before the name of a value in messages.
+
+        Returns:
+            The faults.
+        """
         for each in self.declared().values():
             value = getattr(self, each.name)
             for fault in each.rule.faults(f"{called} {each.words}", value):
                 if not self._at_default(each):
                     yield fault
 
-    def settle(self) -> None:
-        """Give all values the types of their forms, and refuse the first that is out of range."""
+    def convert(self) -> None:
+        """Convert all values to the types of their rules.
+
+        Raises:
+            ModelError: for the first value that is out of range.
+        """
         for each in self.declared().values():
             self.require(each)
 
     def require(self, each: ElementField) -> None:
+        """Convert one value to the type of its rule.
+
+        Args:
+            each: the field.
+
+        Raises:
+            ModelError: if the value is out of range.
+        """
         value = getattr(self, each.name)
         try:
-            settled = each.rule.settled(value)
-            fits = self._at_default(each) or each.rule.allows(settled)
+            converted = each.rule.convert(value)
+            fits = self._at_default(each) or each.rule.allows(converted)
         except (TypeError, ValueError):
-            settled, fits = value, False
+            converted, fits = value, False
         if not fits:
-            where, rule = f"{type(self).__name__}.{each.name}", each.rule
-            raise ModelError("out of range", where=where, got=value, expected=rule.expected, fix=rule.fix)
-        object.__setattr__(self, each.name, settled)
+            field_name = f"{type(self).__name__}.{each.name}"
+            where = at_door(field_name, self.option or field_name)
+            got = repr(value) if isinstance(value, str) else value
+            raise ModelError("out of range", where=where, got=got, expected=each.rule.expected, fix=each.rule.fix)
+        object.__setattr__(self, each.name, converted)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Values by the regressor's names."""
         return {parameter: getattr(self, name) for parameter, name in self.elements.items()}
 
-    def with_parameters(self: Own, values: Mapping[str, Any]) -> Own:
-        """The same element with other values of parameters it has."""
-        changed: Any = {self.elements[parameter]: x for parameter, x in values.items() if parameter in self.elements}
-        return replace(self, **changed)  # type: ignore[type-var]
+    def with_parameters(self: E, values: Mapping[str, Any]) -> E:
+        """Return the same element with other values of parameters.
+
+        Args:
+            values: by the regressor's names; those that it does not have are left out.
+
+        Returns:
+            The element.
+        """
+        changes: Any = {self.elements[parameter]: x for parameter, x in values.items() if parameter in self.elements}
+        return replace(self, **changes)  # type: ignore[type-var]
 
 
 def _shown(value: Any) -> str:

@@ -1,10 +1,9 @@
-"""Grouped inertia parameters: what a joint cannot tell from its parent's inertia is moved there, so fewer numbers act.
+"""Grouped inertia parameters: what acts as a part of the parent is moved there, so fewer parameters are left.
 
-A part of a body's inertia moves exactly as if it were fixed to the parent if the joint's own motion takes no force from
-it and it looks the same from the parent wherever the joint stands. On a revolute joint that is a mass distribution that
-is symmetric about the axis and has no moment of inertia about it, on a prismatic joint the inertia tensor, on a ball
-joint a mass in its centre. The joint forces are the same (Gautier & Khalil 1990), the numbers of single bodies no
-longer mean anything by themselves.
+A part of a body's inertia acts as if it were fixed to the parent if it needs no joint force and is the same from the
+parent at all positions. On a revolute joint that is a mass distribution that is symmetric about the axis and has no
+moment of inertia about it, on a prismatic joint the inertia tensor, on a ball joint a mass in its centre. The joint
+forces are the same (Gautier & Khalil 1990); the parameters of single bodies have no physical meaning any more.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from .model import Model
 
 
 def grouped(model: Model) -> Model:
-    """The same robot, as its joints feel it: each kind of joint says what it moves to the parent."""
+    """Return the robot with grouped parameters: each kind of joint defines what it moves to the parent."""
     inertia = {i: model.inertia(i) for i, _ in model.outward()} | {0: Inertia()}
-    anywhere = model.tree.neutral().tolist()  # where the joints stand does not matter
+    anywhere = model.tree.neutral().tolist()  # the result is the same at all positions
     for i, p in model.inward():
         inertia[i], moved = model.joint(i).kind.grouped(inertia[i])
         inertia[p] = inertia[p] + model.transform(i, anywhere).inertia_outward(moved)

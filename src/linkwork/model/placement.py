@@ -2,7 +2,7 @@
 
 Any placement is ``Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`` (Khalil & Kleinfinger 1986; the letters are those
 of Khalil 2010, section 2.1): gamma and b lead to the common normal of the two z axes, alpha and d along it, theta
-and r from it. For nearly parallel axes the common normal runs away, and digits are lost.
+and r from it. For nearly parallel axes the common normal is far away, and digits are lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .model import FixedScrew
 from .rotations import LAST_DIGIT, cos_sin, rotation
 
 FAR = 10.0  # common normals farther away than this many distances cost digits
-ANGLE_NOISE = 1e-12  # rounding left by products of rotation matrices; far below any angle that is meant
+ANGLE_NOISE = 1e-12  # rounding errors of products of rotation matrices; far below any real angle
 LENGTH_NOISE = 1e-14
 
 
@@ -32,6 +32,7 @@ class ModifiedParameters(NamedTuple):
     r: float = 0.0
 
     def placement(self) -> Placement:
+        """Return the placement that the parameters give."""
         turn = rotation("z", self.gamma)
         tilt = turn @ rotation("x", self.alpha)
         return Placement(
@@ -41,14 +42,14 @@ class ModifiedParameters(NamedTuple):
 
 
 def modified_parameters(placement: Placement, noise: float = LAST_DIGIT) -> ModifiedParameters | None:
-    """Parameters that give this placement; gamma and b vanish where they can. Axes that meet at a smaller angle than
-    ``noise`` are parallel.
+    """Return the parameters of a placement; gamma and b are zero where possible. Axes at an angle below ``noise`` are
+    parallel.
 
-    None where the two z axes are almost but not quite parallel, so that b and r would be large and cancel.
+    Returns None if the two z axes are almost but not quite parallel, so that b and r would be large and cancel.
     """
     R, p = placement.rotation, placement.translation
     parallel = math.hypot(R[0, 2], R[1, 2]) <= noise
-    # Of gamma and gamma + pi take the one in (-pi/2, pi/2], so that serial chains get gamma = 0.
+    # Both gamma and gamma + pi are possible; the one in (-pi/2, pi/2] gives serial chains gamma = 0.
     x, y = (p[0], p[1]) if parallel else (-R[1, 2], R[0, 2])
     gamma = math.atan2(y, x) if max(abs(x), abs(y)) > noise * noise else 0.0
     gamma -= math.pi * (gamma > math.pi / 2 + noise)
@@ -70,11 +71,11 @@ def modified_parameters(placement: Placement, noise: float = LAST_DIGIT) -> Modi
 
 
 def screws(placement: Placement) -> tuple[FixedScrew, ...]:
-    """A chain of z and x screws that gives ``placement``, without neutral ones; three at most, but five where the
-    common normal is too far away. Rounding is cleaned off, so that structural zeros are seen."""
+    """Return a chain of z and x screws that gives ``placement``, without neutral ones: at most three, or five where the
+    common normal is too far away. Rounding errors are removed, so that structural zeros are exact."""
     six = modified_parameters(placement, ANGLE_NOISE)
     if six is not None:
-        if abs(math.sin(six.alpha)) < ANGLE_NOISE:  # the shift along parallel axes may stand on either side: gather it
+        if abs(math.sin(six.alpha)) < ANGLE_NOISE:  # the translation along parallel axes may be in b or r
             six = six._replace(b=six.r * round(math.cos(six.alpha)), r=0.0)
         return _chain(("z", six.gamma, six.b), ("x", six.alpha, six.d), ("z", six.theta, six.r))
     x, y, z = placement.translation
@@ -92,7 +93,7 @@ def _chain(*parts: tuple[str, float, float]) -> tuple[FixedScrew, ...]:
 
 
 def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
-    """Chains one after another; neighbouring screws about the same axis become one, neutral ones vanish."""
+    """Return chains one after another, with neighbouring screws about the same axis joined and neutral ones removed."""
     result: list[FixedScrew] = []
     for screw in (screw for chain in chains for screw in chain):
         if result and result[-1].axis == screw.axis:
@@ -104,7 +105,7 @@ def joined(*chains: tuple[FixedScrew, ...]) -> tuple[FixedScrew, ...]:
 
 
 def placement_of(chain: tuple[FixedScrew, ...]) -> Placement:
-    """The placement a chain of screws makes."""
+    """Return the placement that a chain of screws gives."""
     total = Placement()
     for screw in chain:
         shift = np.zeros(3)
@@ -114,7 +115,7 @@ def placement_of(chain: tuple[FixedScrew, ...]) -> Placement:
 
 
 def snapped(angle: float) -> float:
-    """In (-pi, pi], and exactly a multiple of a right angle where it is one but for rounding."""
+    """Return the angle in (-pi, pi], exactly a multiple of a right angle if it is one up to rounding."""
     angle = math.pi - (math.pi - angle) % (2 * math.pi)
     quarters = round(angle / (math.pi / 2))
     if abs(angle - quarters * (math.pi / 2)) < ANGLE_NOISE:

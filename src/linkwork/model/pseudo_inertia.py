@@ -1,4 +1,4 @@
-"""Can a body be? Its ten numbers belong to some distribution of mass if its pseudo-inertia has no negative eigenvalue.
+"""Is an inertia physically consistent? Some mass distribution has it if its pseudo-inertia has no negative eigenvalue.
 
 Wensing, Kim & Slotine (2018), "Linear matrix inequalities for physically consistent inertial parameter identification".
 """
@@ -14,30 +14,30 @@ import numpy as np
 from .description import LinkInertia
 
 ELEMENTS = ("M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a body, in the order of Robot.parameters
-EXACT = 1e-9  # relative: what rounding makes of a plate, whose largest moment is the others' sum
-NOISE = 1e-13  # of the inertia about the origin: what is left of it by rounding where a point has none
+EXACT = 1e-9  # relative rounding error of a plate, whose largest moment is the sum of the others
+NOISE = 1e-13  # rounding error of the inertia of a point mass, relative to its inertia about the origin
 
 
 def body_of(ten: Any) -> LinkInertia:
-    """The body with these numbers, in the order of ``Robot.parameters``. Without mass it has no first moments."""
+    """Return the body with these ten numbers, in the order of ``Robot.parameters``."""
     numbers = np.asarray(ten, float)
     return LinkInertia.about(float(numbers[0]), numbers[1:4], symmetric(numbers[4:]))
 
 
 def ten_of(body: LinkInertia) -> list[float]:
-    """The numbers of a body, in the order of ``Robot.parameters``."""
+    """Return the ten numbers of a body, in the order of ``Robot.parameters``."""
     return [float(x) for x in (body.mass, *body.first_moment, *body.about_origin[np.triu_indices(3)])]
 
 
 def symmetric(six: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The matrix with the entries xx, xy, xz, yy, yz, zz."""
+    """Return the symmetric matrix with the entries xx, xy, xz, yy, yz, zz."""
     xx, xy, xz, yy, yz, zz = six
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], float)
 
 
 def pseudo_inertia(ten: Any) -> np.ndarray:
-    """The integral of (r, 1) (r, 1)^T dm, 4 x 4, linear in the ten numbers of a body: second moments of mass, first
-    moments, mass."""
+    """Return the integral of (r, 1) (r, 1)^T dm (4, 4), which is linear in the ten numbers of a body: second moments of
+    mass, first moments, mass."""
     numbers = np.asarray(ten, float)
     J, matrix = symmetric(numbers[4:]), np.empty((4, 4))
     matrix[:3, :3] = 0.5 * np.trace(J) * np.eye(3) - J
@@ -47,13 +47,13 @@ def pseudo_inertia(ten: Any) -> np.ndarray:
 
 
 def margin(ten: Any) -> float:
-    """How far a body is from what cannot be: the smallest eigenvalue of its pseudo-inertia about the centre of mass, in
-    a unit of length in which the largest second moment is one. 1: a ball or a cube; 0: a plate, a rod or a point;
-    negative: impossible."""
+    """Return how far a body is from being impossible: the smallest eigenvalue of its pseudo-inertia about the centre of
+    mass, relative to the largest second moment. 1: a ball or a cube; 0: a plate, a rod or a point; negative:
+    impossible."""
     numbers = np.asarray(ten, float)
     if not numbers.any():
         return 0.0
-    if numbers[0] <= 0:  # about no centre; the sign is all that is told
+    if numbers[0] <= 0:  # there is no centre of mass; only the sign has a meaning
         scaled = pseudo_inertia(numbers)
         return float(np.linalg.eigvalsh(scaled / np.abs(scaled).max())[0])
     moments = np.linalg.eigvalsh(body_of(numbers).central)
@@ -64,7 +64,7 @@ def margin(ten: Any) -> float:
 
 
 def unphysical(ten: Any) -> str:
-    """Why no body has these ten numbers, in a sentence; empty if one has."""
+    """Return why the ten numbers are physically impossible, in a sentence; empty if they are possible."""
     numbers = np.asarray(ten, float)
     if not np.isfinite(numbers).all():
         return "its numbers are not finite"
@@ -80,9 +80,9 @@ def unphysical(ten: Any) -> str:
 
 
 def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float = 0.0) -> str:
-    """Why no body has this mass and these principal moments about its centre, in ascending order; empty if one has.
-    ``rounding``, ``noise``: by which part of the largest moment, and by how much besides, they may be wrong."""
-    listed, largest = told(moments), float(np.abs(moments).max())
+    """Return why a mass and principal moments about its centre, in ascending order, are impossible; empty if possible.
+    ``rounding``, ``noise``: relative and absolute errors that are allowed."""
+    listed, largest = moments_text(moments), float(np.abs(moments).max())
     if mass < 0:
         return negative_mass(mass)
     if mass == 0:
@@ -97,7 +97,7 @@ def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float =
 
 
 def negative_mass(masses: Any) -> str:
-    """What is wrong with the least of one or more masses; empty if none is negative."""
+    """Return the message for the smallest of one or more masses; empty if none is negative."""
     least = np.min(masses)
     return f"its mass is negative: {least:g} kg" if least < 0 else ""
 
@@ -106,5 +106,6 @@ def _noise(numbers: np.ndarray) -> float:
     return NOISE * float(np.abs(numbers[4:]).max())
 
 
-def told(moments: np.ndarray) -> str:
+def moments_text(moments: np.ndarray) -> str:
+    """Return principal moments in words."""
     return ", ".join(f"{moment:.6g}" for moment in moments) + " kg m^2"

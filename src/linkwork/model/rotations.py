@@ -1,4 +1,4 @@
-"""Rotation matrices whose entries are exactly 0 and +-1 where the angle is meant to be a quarter turn."""
+"""Rotation matrices whose entries are exactly 0 and +-1 for quarter turns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 LAST_DIGIT = 1e-15  # an angle this close to a multiple of pi/2 is that multiple
-TIED = 1e-9  # entries that are less than this apart are the same, beside a half turn w is zero
+TIED = 1e-9  # entries that differ by less are equal; near a half turn w is zero
 
 
 def cos_sin(angle: float, exact: float = LAST_DIGIT) -> tuple[float, float]:
-    """Cosine and sine; of an angle within ``exact`` of a quarter turn, those of the quarter turn."""
+    """Return cosine and sine; within ``exact`` of a quarter turn, those of the quarter turn."""
     quarters = round(angle / (math.pi / 2))
     if abs(angle - quarters * (math.pi / 2)) <= exact * max(1, abs(quarters)):
         return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
@@ -19,7 +19,7 @@ def cos_sin(angle: float, exact: float = LAST_DIGIT) -> tuple[float, float]:
 
 
 def rotation(axis: str, angle: float, exact: float = LAST_DIGIT) -> np.ndarray:
-    """About the x, y or z axis."""
+    """Return the rotation matrix about the x, y or z axis."""
     c, s = cos_sin(angle, exact)
     i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
     R = np.eye(3)
@@ -29,14 +29,14 @@ def rotation(axis: str, angle: float, exact: float = LAST_DIGIT) -> np.ndarray:
 
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float, exact: float = LAST_DIGIT) -> np.ndarray:
-    """Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
+    """Return Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
     turns = rotation("z", yaw, exact) @ rotation("y", pitch, exact) @ rotation("x", roll, exact)
     return turns + 0.0  # no negative zeros
 
 
 def frame_of_axis(axis: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is along ``axis``, and whose first one is as near as can be to the coordinate axis
-    that is farthest from it, the first of several; exact for coordinate axes."""
+    """Return a rotation whose third column is along ``axis``. The first column is as near as possible to the coordinate
+    axis that is farthest from ``axis``, the first of several; exact for coordinate axes."""
     z = np.asarray(axis, float) / np.linalg.norm(axis)
     z = np.where(np.abs(z) < LAST_DIGIT, 0.0, z)
     x = np.zeros(3)
@@ -47,8 +47,8 @@ def frame_of_axis(axis: np.ndarray) -> np.ndarray:
 
 
 def quaternion_from_rotation(R: np.ndarray) -> list[float]:
-    """Unit quaternion x, y, z, w with w >= 0 but for rounding. Of a half turn the largest entry is positive, the first
-    of several."""
+    """Return the unit quaternion x, y, z, w with w >= 0 up to rounding. For a half turn the largest entry is positive,
+    the first of several."""
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     rows = (  # each is the quaternion times four of its entries
         (1 + a - e - i, b + d, c + g, h - f),
@@ -57,6 +57,6 @@ def quaternion_from_rotation(R: np.ndarray) -> list[float]:
         (h - f, c - g, d - b, 1 + a + e + i),
     )
     most = max(row[k] for k, row in enumerate(rows))
-    row = next(row for k, row in enumerate(rows) if row[k] > (1 - TIED) * most)  # whatever rounding makes of them
+    row = next(row for k, row in enumerate(rows) if row[k] > (1 - TIED) * most)  # independent of rounding
     length = math.hypot(*row) * (-1.0 if row[3] < -TIED * most else 1.0)
     return [entry / length for entry in row]

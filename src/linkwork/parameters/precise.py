@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import LoopEquations
+from ..constraints import ConstraintEquations
 from ..constraints.projection import closer
 from ..formulations.regressor import Parameter, regressor
 from ..model import Frame, Model
@@ -52,8 +52,8 @@ def precise_rows(model: Model, asked: Sequence[Parameter]) -> tuple[DoubleDouble
     if model.constrained:
         solve = shortest(jacobian(model, list(at[0].T), count))  # doubles will do: every step adds their digits
         for _ in range(REFINED):
-            q = closer(LoopEquations.at(exact, q), q, solve)
-        gap = open_by(LoopEquations.at(exact, q), count)
+            q = closer(ConstraintEquations.at(exact, q), q, solve)
+        gap = open_by(ConstraintEquations.at(exact, q), count)
     rows = regressor(exact, q, v, a, asked)
     Y = DoubleDouble(np.zeros((len(rows), count, len(asked))))
     for i, row in enumerate(rows):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..constraints import LoopEquations
+from ..constraints import ConstraintEquations
 from ..constraints.projection import Solve, closer
 from ..errors import LinkworkError
 from ..model import Model
@@ -38,13 +38,13 @@ def doubles(rows: Sequence[Sequence[Scalar]], count: int) -> np.ndarray:
     return np.array(found, float).reshape(len(found), columns, count).transpose(2, 0, 1)
 
 
-def open_by(equations: LoopEquations, count: int) -> np.ndarray:
+def open_by(equations: ConstraintEquations, count: int) -> np.ndarray:
     """How far the loops are open at ``count`` positions: (count, equations, 1)."""
     return doubles([[x] for x in equations.residual], count)
 
 
 def jacobian(model: Model, q: Sequence[Scalar], count: int) -> np.ndarray:
-    return doubles(LoopEquations.at(model, q).J, count)
+    return doubles(ConstraintEquations.at(model, q).J, count)
 
 
 def shortest(J: np.ndarray) -> Solve:
@@ -67,7 +67,7 @@ def _closed_positions(model: Model, count: int, rng: np.random.Generator) -> np.
     walks = -(-count // STRIDES)
     for _ in range(TRIES):
         q = np.tile(model.home, (walks, 1))
-        ahead, length = rng.normal(size=(walks, model.n_leading, 1)), rng.uniform(0, STRIDE, (walks, 1, 1))
+        ahead, length = rng.normal(size=(walks, model.coordinates.nv, 1)), rng.uniform(0, STRIDE, (walks, 1, 1))
         for _ in range(STRIDES):
             J = jacobian(model, list(q.T), len(q))
             step = ahead - np.linalg.pinv(J, rcond=RANK) @ (J @ ahead)
@@ -89,7 +89,7 @@ def _closed(model: Model, q: list[Scalar], count: int) -> tuple[np.ndarray, np.n
     """Positions, and at which of them Newton's steps have closed the loops."""
     closed = np.zeros(count, bool)
     for _ in range(NEWTON):
-        equations = LoopEquations.closing(model, q)
+        equations = ConstraintEquations.closing(model, q)
         closed = np.abs(open_by(equations, count)).max(axis=(1, 2)) < CLOSED
         q = closer(equations, q, shortest(doubles(equations.J, count)))
         if closed.all():

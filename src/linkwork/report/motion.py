@@ -105,7 +105,7 @@ def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
 def _fastest(robot: Robot, q: np.ndarray) -> float:
     """Angular frequency of the fastest spring."""
     model = robot.model
-    whole = np.zeros((model.n_leading,) * 2)
+    whole = np.zeros((model.coordinates.nv,) * 2)
     for joint, own in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
         whole[np.ix_(own, own)] = joint.stiffness * np.eye(len(own)) + joint.kind.own_stiffness()
     for motor, shares in motors(model):
@@ -167,7 +167,7 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
         return False
     if model.constrained:
         few = motion.q[:: max(1, len(motion.q) // 20)]
-        if model.n_located == model.nv:  # where something rolls, the independent joints tell no positions
+        if model.n_configuration == model.nv:  # where something rolls, the independent joints tell no positions
             known = coordinates.whole(model.mobility.independent).positions.joints
             few = robot.assemble(few[:, coordinates.places(known)], guess=few).q
         return bool(np.all(robot.conditioning(few) > WELL))

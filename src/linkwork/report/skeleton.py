@@ -9,10 +9,10 @@ from itertools import pairwise, product
 import numpy as np
 
 from ..constraints.equations import in_loops
-from ..forces import Rotor
 from ..formulations.energy import center_of_mass
 from ..formulations.kinematics import body_poses
 from ..model import Frame, Model
+from ..model.places import marks_of_forces
 from ..quoting import Safe, in_html
 from ..spatial import Pose, Transform, Vector
 from ..view.meshes import z_toward
@@ -88,8 +88,8 @@ class Skeleton:
                 self.ends[each.second.body].append(second)
             if shape == "sole":
                 self.wheels.append(self._flat(each.second, np.array(size) / 2 * CORNERS))
-        for frame, law in model.forces:
-            if isinstance(law, Rotor):
+        for frame, _, mark in marks_of_forces(model):
+            if mark.shape == "propeller":
                 self.ends[frame.body].append(self._point(frame.body, frame.pose.origin))
                 self.wheels.append(self._rim(frame, ROTOR * reach(model, q)))
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]

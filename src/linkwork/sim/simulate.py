@@ -93,7 +93,7 @@ def all_outputs(model: Model, stands: bool) -> tuple[str, ...]:
         *["loop_residual"] * model.constrained,
         *["commands"] * bool(model.commands.size),
         *(OF_CONTACTS if stands else ()),
-        *(("loop_rates", "constraint_forces") if model.n_located > model.nv else ()),
+        *(("loop_rates", "constraint_forces") if model.n_configuration > model.nv else ()),
     )  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class Study:
 
 def started(model: Model) -> Coordinates:
     """Of the joints whose positions a study gives: those that tell the others."""
-    told = model.coordinates.of_freedoms(model.mobility.located).joints
+    told = model.coordinates.of_freedoms(model.mobility.configuration).joints
     return Coordinates(tuple(joint for joint in model.coordinates.joints if joint.name in told))
 
 
@@ -117,9 +117,9 @@ def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
     q = coordinates.normalised(q)
     if not robot.model.constrained:
         return q
-    if robot.model.n_located == robot.nv:
+    if robot.model.n_configuration == robot.nv:
         return robot.assemble(q).require()
     whole = np.tile(np.array(robot.home), (len(q), 1))  # what rolls has a place, too, which is known in part
     whole[:, robot.coordinates.places(coordinates.positions.joints)] = q
-    known = robot.coordinates.whole(robot.model.mobility.located).positions.joints
+    known = robot.coordinates.whole(robot.model.mobility.configuration).positions.joints
     return robot.assemble(whole[:, robot.coordinates.places(known)], guess=whole).require()

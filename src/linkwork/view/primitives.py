@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..forces import Rotor, Spring, Thruster, Tyre
 from ..model import Frame, Joint, Model
-from ..model.places import places_of
+from ..model.element import Mark
+from ..model.places import marks_of_forces, places_of
 from ..spatial import Pose
 from .meshes import Mesh, box, cylinder, joined, plate, screw, sphere, tube, turned, z_toward
 from .shapes import Shape, curves, freedoms, matrix, poses, principal_axes
@@ -57,12 +57,14 @@ def primitives(model: Model, q: Any) -> list[Shape]:
         undrawn = not joint.kind.drivable or _virtual(model, i) or _roams(joint, p)
         if not (undrawn or (p and _virtual(model, p) and _passive_slide(joint))):
             shapes += _joint(model, i, p, q, radii[i])
-    for frame, law in _driving(model):
+    for frame, mark in _driving(model):
         solid, placed = _propeller(ROTOR * size, radii[frame.body]), matrix(frame.pose)
-        if isinstance(law, Thruster):
-            solid = _nozzle(np.array(law.axis), radii[frame.body])
+        if mark.shape == "nozzle":
+            solid = _nozzle(np.array(mark.size), radii[frame.body])
         shapes.append(Shape(frame.name, frame.body, solid.moved(placed[:3, :3], placed[:3, 3]), JOINTS["active"]))
-    springs = [list(places_of(model, frame, law)) for frame, law in model.forces if isinstance(law, Spring)]
+    springs = [
+        list(places_of(model, frame, law)) for frame, law, mark in marks_of_forces(model) if mark.shape == "spring"
+    ]
     for n, places in enumerate(springs, 1):
         for k, place in enumerate(places, 1):
             solid = sphere(0.8 * radii[place.body]).moved(STILL, np.array([*place.pose.origin], float))
@@ -89,8 +91,8 @@ def primitives(model: Model, q: Any) -> list[Shape]:
     return shapes
 
 
-def _driving(model: Model) -> list[tuple[Frame, Rotor | Thruster]]:
-    return [(frame, law) for frame, law in model.forces if isinstance(law, (Rotor, Thruster))]
+def _driving(model: Model) -> list[tuple[Frame, Mark]]:
+    return [(frame, mark) for frame, _, mark in marks_of_forces(model) if mark.shape in ("propeller", "nozzle")]
 
 
 def _propeller(radius: float, r: float) -> Mesh:
@@ -106,7 +108,9 @@ def wheels(model: Model) -> list[tuple[str, Frame, float]]:
     """Those that roll and those with tyres: what they are called, their frames, of which z is the axle, and radii."""
     marks = [(each, each.kind.mark) for each in model.constraints]
     rolling = [(each.name, each.second, mark.size[0]) for each, mark in marks if mark.shape == "rim"]
-    return rolling + [(frame.name, frame, law.radius) for frame, law in model.forces if isinstance(law, Tyre)]
+    return rolling + [
+        (frame.name, frame, mark.size[0]) for frame, _, mark in marks_of_forces(model) if mark.shape == "rim"
+    ]
 
 
 def _pair(r: float) -> Mesh:
@@ -225,7 +229,7 @@ def _link(model: Model, i: int, q: Any, own: list[np.ndarray], r: float) -> list
     free = i > 0 and freedoms(model.joint(i))[1] > 1  # in a plane at least
     origin = _origin(model, i)
     ends = _distinct(own if free or not i else [point for point in own if np.linalg.norm(point - origin) > SAME])
-    if free and any(isinstance(law, Rotor) and frame.body == i for frame, law in model.forces):
+    if free and any(mark.shape == "propeller" and frame.body == i for frame, mark in _driving(model)):
         middle = np.mean(ends, axis=0)
         return [sphere(2.5 * r).moved(STILL, middle), *(tube(middle, end, 1.2 * r, 0.75 * r) for end in ends)]
     if len(ends) > 2:

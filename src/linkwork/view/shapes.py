@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..forces import Contact, Tyre
 from ..formulations.kinematics import body_poses
 from ..model import Joint, Model
 from ..spatial import Pose, Transform
@@ -71,9 +70,9 @@ def ground(model: Model) -> tuple[np.ndarray, np.ndarray] | None:
             plane = matrix(each.first.pose)
             return plane[:3, 3], plane[:3, 2]
     for _, law in model.forces:
-        if isinstance(law, (Contact, Tyre)):
-            normal = np.array(law.normal) / np.linalg.norm(law.normal)
-            return law.height * normal, normal
+        if ground := getattr(law, "ground", None):
+            height, normal = ground[0], np.array(ground[1]) / np.linalg.norm(ground[1])
+            return height * normal, normal
     return None
 
 

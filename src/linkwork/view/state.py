@@ -121,7 +121,7 @@ class State:
         known = self.robot.motor_names if self.moved_by == MOTORS else None
         for k in range(1, strides + 1):
             at = goal if k == strides else moved.integrate(now, way * (k / strides))
-            if self.robot.model.n_located > self.robot.nv and self.moved_by == INDEPENDENT:
+            if self.robot.model.n_configuration > self.robot.nv and self.moved_by == INDEPENDENT:
                 found = self._rolled(at)
             else:
                 found = self.robot.assemble(at, guess=self.q, known=known)
@@ -136,7 +136,7 @@ class State:
     def _rolled(self, at: np.ndarray) -> Assembly:
         """Where a robot that rolls gets on the way from here to ``at``, by Heun's rule; then put on its planes."""
         robot, model, moved = self.robot, self.robot.model, self._moved
-        step = np.zeros(model.n_leading)
+        step = np.zeros(model.coordinates.nv)
         step[[k for joint in moved.joints for k in model.joint_freedoms(joint.name)]] = moved.difference(
             self.q[self._places], at
         )
@@ -145,7 +145,7 @@ class State:
         second = robot.velocity_map(robot.coordinates.integrate(self.q, first)) @ v
         q = robot.coordinates.integrate(self.q, (first + second) / 2)
         q[self._places] = at
-        known = model.coordinates.whole(model.mobility.located).positions.joints
+        known = model.coordinates.whole(model.mobility.configuration).positions.joints
         return robot.assemble(q[model.coordinates.places(known)], guess=q)
 
     def follow(self, q: Any, v: Any, a: Any, commands: Any, contacts: Any, tau: Any = None) -> None:

@@ -74,7 +74,7 @@ def forward_dynamics_derivatives(
 
 def under(model: Model, commands: Scalars) -> Model:
     """Return the robot under commands, with unit slopes along their directions."""
-    first = model.n_located + model.nv
+    first = model.n_configuration + model.nv
     seeds = [dual(x, {first + k: 1}) for k, x in enumerate(commands)]
     return commanded(model, seeds) if seeds else model
 
@@ -138,15 +138,15 @@ class Form:
 
 def seeded(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
     """Return the user's q and v with unit slopes along the directions."""
-    G = ClosedLoops.located(model, model.expand(q)).G
-    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.n_located)]
+    G = ClosedLoops.of_configuration(model, model.expand(q)).G
+    along = [model.coordinates.rates(q, [row[k] for row in G]) for k in range(model.n_configuration)]
     moving = [dual(x, {k: rates[n] for k, rates in enumerate(along)}) for n, x in enumerate(q)]
-    return moving, [dual(x, {model.n_located + k: 1}) for k, x in enumerate(v)]
+    return moving, [dual(x, {model.n_configuration + k: 1}) for k, x in enumerate(v)]
 
 
 def slopes(model: Model, values: Scalars, commands: int) -> tuple[Rows, Rows, Rows]:
     """Return the derivatives by q, by v and by the commands, a row for each value."""
-    n, total = model.n_located, model.n_located + model.nv
+    n, total = model.n_configuration, model.n_configuration + model.nv
     parts = range(n), range(n, total), range(total, total + commands)
     of_q, of_v, of_commands = ([[slope_of(x, k) for k in part] for x in values] for part in parts)
     return of_q, of_v, of_commands

@@ -43,7 +43,7 @@ def implicit(
     scaled = [[x * d for x, d in zip(row, inverse, strict=True)] for row in W]
     Minv = [[dot(scaled[max(i, j)], W[min(i, j)]) for j in range(nv)] for i in range(nv)]
     left, columns = rest(a), []
-    n = tree.model.n_located
+    n = tree.model.n_configuration
     for direction in range(n + nv + commands):
         column = solved(W, scaled, Minv, [slope_of(x, direction) for x in left])            # (2)
         for k, value in known.get(direction, {}).items():

@@ -59,7 +59,7 @@ class Path:
     def __post_init__(self):
         _refuse(self.robot)
         model = self.robot.model
-        if model.n_located > model.nv:
+        if model.n_configuration > model.nv:
             raise UnsupportedError(
                 "a series of positions does not tell where a robot that rolls gets to",
                 where=f"robot {self.robot.name!r}",
@@ -147,7 +147,7 @@ class Path:
 
     def among_all(self, freedoms: Sequence[int], values: np.ndarray) -> np.ndarray:
         """Values of some velocities (N, m) among those of all leading joints, the others zero."""
-        found = np.zeros((len(values), self.model.n_leading))
+        found = np.zeros((len(values), self.model.coordinates.nv))
         found[:, list(freedoms)] = values
         return found
 

@@ -64,7 +64,7 @@ def _position_names(log: Log, robot: Robot) -> tuple[str, ...]:
     kinds = {
         "all": coordinates.names,
         "motors": coordinates.whole(mobility.motors).names,
-        "independent": coordinates.whole(mobility.located).names,
+        "independent": coordinates.whole(mobility.configuration).names,
     }
     return _by_count(log.q.shape[1], kinds, robot, "q")
 
@@ -119,7 +119,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         q = _chosen(q, names, coordinates.names)
         if _closed(robot, q):
             return q, []
-        known = coordinates.whole(mobility.located)
+        known = coordinates.whole(mobility.configuration)
         found, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
         return found, [f"loops closed anew from {known.positions}, as the measured positions leave them open", *near]
     if not robot.model.constrained:
@@ -129,7 +129,7 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
             got=", ".join(names), fix=f"measure them, or lock these joints: {at_door(*LOCK)}",
         )  # fmt: skip
     for known, kind in (
-        (coordinates.whole(mobility.located), None),
+        (coordinates.whole(mobility.configuration), None),
         (coordinates.whole(mobility.motors), "motors"),
     ):
         if known.names and {*known.names} <= {*names}:

@@ -123,7 +123,7 @@ def _changed(
 def _places(model: Model) -> list[Place]:
     """Where loops are closed, positions cannot be changed one by one."""
     independent, forced = list(model.mobility.independent), list(model.mobility.forced)
-    names = model.coordinates.of_freedoms(range(model.n_leading)).names
+    names = model.coordinates.of_freedoms(range(model.coordinates.nv)).names
     found = []
     for freedom, name in enumerate(names):
         moves = freedom in independent and not model.constrained

@@ -3,7 +3,7 @@
 from .cut_joint import CUT_JOINTS, POINT, WELD, CutJoint
 from .foot import Foot
 from .gear import Gear
-from .kind import ConstraintKind, End, Mark, in_words, kinds_in
+from .kind import ConstraintKind, End, in_words, kinds_in
 from .mecanum import Mecanum
 from .wheel import Blade, Glide, Omni, Rolling, Wheel
 
@@ -21,7 +21,6 @@ __all__ = [
     "Foot",
     "Gear",
     "Glide",
-    "Mark",
     "Mecanum",
     "Omni",
     "Rolling",

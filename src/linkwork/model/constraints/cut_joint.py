@@ -1,6 +1,6 @@
-"""The kinds of cut joint: which of the six motions of the frame ``second`` against the frame ``first`` each holds.
+"""Cut joints: which of the six motions of the frame ``second`` relative to ``first`` each kind constrains.
 
-Turns are told by sines: a residual is zero, too, where an axis points exactly the wrong way, which ``aligned`` tells.
+Residuals of rotations are sines, which are also zero where an axis points the opposite way; ``aligned`` detects that.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from typing import Any, ClassVar
 
 from ...scalar import Scalar
 from ...spatial import AXES, Motion, Pose, Vector, X, Y, Z
-from .kind import ConstraintKind, End, Mark
+from ..element import Mark
+from .kind import ConstraintKind, End
 
 
 class Turns:
-    """How turns are held: not at all, unless a kind says more."""
+    """How rotations are constrained; the base class leaves them free."""
 
     names: tuple[str, ...] = ()
-    fixed: tuple[Vector, ...] | None = ()  # directions about which turns are held; None if they move
+    fixed: tuple[Vector, ...] | None = ()  # constrained directions; None if they move
 
     def directions(self, end: Pose) -> Sequence[Vector]:
+        """Return the axes about which rotations are constrained."""
         return self.fixed or ()
 
     def residual(self, end: Pose) -> list[Scalar]:
@@ -30,7 +32,7 @@ class Turns:
         return 1
 
     def drift(self, end: Pose, w: Vector) -> list[Scalar]:
-        """What held directions that move add to the second rate of the residual, at angular velocity ``w``."""
+        """Return what moving directions add to the second derivative of the residual, at angular velocity ``w``."""
         return [0] * len(self.names)
 
 
@@ -48,7 +50,7 @@ class ParallelAxes(Turns):
 
 
 class PerpendicularAxes(Turns):
-    """z of the first and x of the second stay perpendicular: no turn about the normal to both, which moves."""
+    """z of the first and x of the second stay perpendicular: no rotation about the normal of both, which moves."""
 
     names, fixed = ("r",), None
 
@@ -78,15 +80,15 @@ class NoTurns(Turns):
 
 @dataclass(frozen=True)
 class CutJoint(ConstraintKind):
-    """A joint at which a loop was cut. ``shifts``: directions in which the origins stay together; ``turns``: how the
-    axes are held."""
+    """A joint at which a loop was cut. ``shifts``: directions in which the origins stay together; ``turns``: how
+    rotations are constrained."""
 
     section, first, second, closes_loop = "loops", End("first"), End("second"), True
     shifts: ClassVar[tuple[Vector, ...]] = AXES
     turns: ClassVar[Turns] = Turns()
 
-    def __init_subclass__(cls, **own: Any):
-        super().__init_subclass__(word="loop", **own)
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(word="loop", **options)
 
     @property
     def mark(self) -> Mark:
@@ -94,7 +96,6 @@ class CutJoint(ConstraintKind):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the equations, with r for turns."""
         return (*("xyz"[AXES.index(axis)] for axis in self.shifts), *self.turns.names)
 
     @property
@@ -103,6 +104,7 @@ class CutJoint(ConstraintKind):
 
     @property
     def holds_a_point(self) -> bool:
+        """Whether the origins coincide."""
         return self.shifts == AXES
 
     def residual(self, end: Pose) -> list[Scalar]:
@@ -123,25 +125,25 @@ class CutJoint(ConstraintKind):
 
 
 class RevoluteCut(CutJoint, name="revolute"):
-    """z of both frames is one line, along which nothing slides; free is the turn about it."""
+    """z of both frames is one line without sliding; the rotation about it is free."""
 
     turns = ParallelAxes()
 
 
 class PrismaticCut(CutJoint, name="prismatic"):
-    """Free is the shift along the common z; the axes x and y stay parallel."""
+    """The translation along the common z is free; the axes x and y stay parallel."""
 
     shifts, turns = (X, Y), NoTurns()
 
 
 class UniversalCut(CutJoint, name="universal"):
-    """Origins coincide, z of the first stays perpendicular to x of the second; free are the turns about them."""
+    """Origins coincide, z of the first stays perpendicular to x of the second; rotations about both are free."""
 
     turns = PerpendicularAxes()
 
 
 class SphericalCut(CutJoint, name="spherical"):
-    """Origins coincide; all turns are free."""
+    """Origins coincide; all rotations are free."""
 
 
 class Weld(CutJoint, name="weld"):

@@ -1,4 +1,4 @@
-"""Feet: where a robot may stand on the ground, which is the plane z = 0 of the world."""
+"""Feet: frames that may stand on the ground, which is the plane z = 0 of the world."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..element import Fault, number, numbers
+from ..element import Fault, Mark, number, numbers
 from .cut_joint import POINT, WELD, CutJoint
-from .kind import ConstraintKind, End, Mark
+from .kind import ConstraintKind, End
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
-EDGE = 1e-9  # of a sole: a centre of pressure that is less far outside is on its edge
+EDGE = 1e-9  # of a sole: a centre of pressure that is outside by less is on its edge
 CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of a sole, in halves of its size
 
 
 @dataclass(frozen=True)
 class Foot(ConstraintKind, name="foot", plural="feet"):
-    """A constraint with a switch: while it is on, the frame ``second`` is held where it stands on the ground.
+    """A foot: a constraint with a switch. While it is on, the frame ``second`` stays where it stands on the ground.
 
-    A point, the frame's origin; or with a ``size``, length along x and width along y, a sole around it, whose z points
-    up when it stands. ``friction``: coefficient of Coulomb's law. ``restitution``: the share of the velocity along the
-    ground's normal with which it bounces, 0 to 1.
+    Args:
+        friction: coefficient of Coulomb friction; default: infinite.
+        size: length along x and width along y of a sole around the frame's origin, m, whose z points up when it stands;
+            default (): a point contact.
+        restitution: coefficient of restitution along the ground's normal, 0 (default) to 1.
+
+    Example:
+        >>> linkwork.model.Foot(size=(0.2, 0.1)).rows
+        ('x', 'y', 'z', 'rx', 'ry', 'rz')
     """
 
     section, switched, shows_ground = "feet", True, True
@@ -58,7 +64,7 @@ class Foot(ConstraintKind, name="foot", plural="feet"):
 
     @property
     def scales(self) -> list[float]:
-        """Those of a sole are as if it stood on its four corners."""
+        """Factors of its equations; those of a sole are as if it stood on its four corners."""
         if not self.size:
             return super().scales
         return [2.0] * 3 + [math.sqrt((self.size[0] ** 2 + self.size[1] ** 2) / 2)] * 3

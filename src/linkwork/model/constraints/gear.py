@@ -1,4 +1,4 @@
-"""Gears and racks: joints whose positions keep a sum, whichever joints they are.
+"""Gears and racks: joints whose positions have a constant weighted sum.
 
 (1)  sum of ratio * position = offset,   sum of ratio * velocity = 0
 """
@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gear(ConstraintKind, name="gear"):
-    """``ratios``: entries of velocities by name, with their ratios. Its frames are those of two of the links that
-    these joints move."""
+    """A gear or rack: the sum of ratio * position over its joints is constant.
+
+    Its frames are those of two of the links that these joints move.
+
+    Args:
+        ratios: ((joint, ratio), ...), with the names of velocities.
+        offset: the constant sum, rad or m; default 0.
+
+    Example:
+        >>> linkwork.model.Gear(ratios=(("motor", 1.0), ("wheel", -10.0))).coordinates
+        ('motor', 'wheel')
+    """
 
     section = "gears"
     rows = ("sum",)  # type: ignore
@@ -57,8 +67,8 @@ class Gear(ConstraintKind, name="gear"):
         straight = [part for part, joint in parts.items() if joint.motion.straight]
         for name, _ in self.ratios:
             if name not in straight:
-                what = "whose position is no plain number" if name in parts else "which does not exist"
-                yield Fault(f"it ties joint {name!r}, {what}", nearest(name, straight))
+                what = "whose position is not one number" if name in parts else "which does not exist"
+                yield Fault(f"it couples joint {name!r}, {what}", nearest(name, straight))
         yield from super().check(description, constraint)
         if len(self.ratios) < 2:
-            yield Fault(f"it ties {len(self.ratios)} joints", "name two at least")
+            yield Fault(f"it couples {len(self.ratios)} joints", "name at least two")

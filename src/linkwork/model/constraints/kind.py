@@ -1,9 +1,10 @@
-"""ConstraintKind: what a constraint between two frames, or between joints, answers for itself.
+"""ConstraintKind: what a constraint between two frames, or between joints, defines.
 
-Its equations hold over any scalar. Everything is seen from the frame ``first`` and in its axes; ``end`` is where
-``second`` is, and motions are those of ``second``. An equation holds velocities; most come from one that holds
-positions, and those that do not (a wheel that does not slip) have no residual. Of a kind that ties coordinates rather
-than frames, ``end`` are their positions and motions are their velocities, in the order of ``coordinates``.
+Its equations hold over any scalar. All vectors are relative to the frame ``first`` and in its axes; ``end`` is the pose
+of ``second``, and motions are those of ``second``. Every equation constrains velocities. Most are derivatives of
+equations of positions; those that are not (a wheel that does not slip) have no residual. For a kind that couples
+coordinates rather than frames, ``end`` holds their positions and motions are their velocities, in the order of
+``coordinates``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +29,8 @@ ALONG_AND_ACROSS = {"along": (1.0, 0.0), "across": (0.0, 1.0)}
 class End:
     """One of the two frames of a constraint in files: its ``key``, empty if files do not give it.
 
-    ``ground``: it is on the ground by default. ``named``: it is a link or frame by name, not a placement in a link.
+    ``ground``: whether it is on the ground by default. ``named``: whether it is the name of a link or frame, and not a
+    placement in a link.
     """
 
     key: str = ""
@@ -37,31 +39,29 @@ class End:
     what: str = "{link: its name, ...} or {frame: its name}"
 
 
-class Mark(NamedTuple):
-    """How a constraint is drawn: "ring" where a loop is cut, "rim" of a wheel, "pair" of small wheels, "point", "ball",
-    "sole" in x and y of its frame; empty: not at all. ``size``: the radius of a rim, length and width of a sole, m."""
-
-    shape: str = ""
-    size: tuple[float, ...] = ()
-
-
 @dataclass(frozen=True)
 class ConstraintKind(Element):
     """A kind of constraint: a frozen dataclass whose fields are its numbers.
 
-    name          in files, where it is listed in the table ``section``
-    word, plural  what one and several are called in messages and counts
-    default       is it the kind of a row that names none?
-    first, second how files give its frames
-    closes_loop   does it join two links as a joint does, where a loop was cut?
-    switched      is it on or off, by an input, rather than always on?
-    touches       does it bear on a plane, z = 0 of ``first``, so that its rows are a load and friction?
-    load          the row of what touches along the normal of the plane
-    shows_ground  does that plane show where the ground is?
-    friction      the coefficient of a contact, beyond which it would slip
-    restitution   the share of the velocity along the normal with which a contact with a switch bounces
-    rows          names of the equations, with r for turns
-    lacks         what to do about keys of its section that it does not have
+    Class attributes, which a subclass sets where they differ:
+
+    - ``name``: in files, where it is listed in the table ``section``
+    - ``word``, ``plural``: what one and several are called in messages and counts
+    - ``default``: whether it is the kind of a row that names none
+    - ``first``, ``second``: how files give its frames
+    - ``closes_loop``: whether it joins two links as a joint does, where a loop was cut
+    - ``switched``: whether an input switches it on and off; else it is always on
+    - ``touches``: whether it is a contact with a plane, z = 0 of ``first``, with a normal force and friction
+    - ``load``: the row of the normal force
+    - ``shows_ground``: whether that plane is the ground
+    - ``friction``: coefficient of a contact, beyond which it would slip
+    - ``restitution``: coefficient of restitution of a contact with a switch
+    - ``rows``: names of the equations, with r for rotations
+    - ``lacks``: what to do about keys of its section that it does not have
+
+    Example:
+        >>> linkwork.model.CUT_JOINTS["revolute"].rows
+        ('x', 'y', 'z', 'rx', 'ry')
     """
 
     name: ClassVar[str]
@@ -79,11 +79,11 @@ class ConstraintKind(Element):
     lacks: ClassVar[dict[str, str]] = {}
     known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name
 
-    friction = float("inf")  # without annotations, which would put them before the fields of kinds that have more
+    friction = float("inf")  # not annotated, because that would put them before the fields of subclasses
     restitution = 0.0
 
-    def __init_subclass__(cls, *, name: str = "", word: str = "", plural: str = "", **own: Any):
-        super().__init_subclass__(**own)
+    def __init_subclass__(cls, *, name: str = "", word: str = "", plural: str = "", **options: Any):
+        super().__init_subclass__(**options)
         if name:
             cls.name, cls.word = name, word or name
             cls.plural = plural or f"{cls.word}s"
@@ -91,56 +91,92 @@ class ConstraintKind(Element):
 
     @property
     def rows(self) -> tuple[str, ...]:
+        """Names of the equations, with r for rotations."""
         raise NotImplementedError
 
     @property
     def holonomic(self) -> tuple[bool, ...]:
-        """Which equations hold positions."""
+        """For each equation, whether it constrains positions, and not velocities alone."""
         return (True,) * len(self.rows)
 
     @property
     def turning(self) -> tuple[bool, ...]:
-        """Which equations hold turns, in radians; the others hold shifts."""
+        """For each equation, whether it constrains a rotation, in rad; the others are translations, in m."""
         return (False,) * len(self.rows)
 
     @property
     def holds_turns(self) -> bool:
+        """Whether an equation constrains a rotation."""
         return any(self.turning)
 
     @property
-    def mark(self) -> Mark:
-        return Mark()
-
-    @property
     def reach(self) -> float:
-        """How far it reaches from the origin of ``second``, in m."""
+        """How far it extends from the origin of ``second``, m."""
         return 0.0
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Entries of velocities that it ties together rather than frames."""
+        """Names of the velocities that it couples; empty if it is between frames."""
         return ()
 
     def locked(self, positions: Mapping[str, float]) -> ConstraintKind | None:
-        """The same where some of its ``coordinates`` stand still at these positions; None if nothing is left to tie."""
+        """Return the constraint with some of its ``coordinates`` locked.
+
+        Args:
+            positions: coordinate -> position at which it is locked.
+
+        Returns:
+            The constraint between the others; None if none is left.
+        """
         del positions
         return self
 
     def residual(self, end: Any) -> list[Scalar]:
-        """By how much it is open: metres and, for small ones, radians; zero of equations that hold no positions."""
+        """Return by how much the constraint is violated.
+
+        Args:
+            end: pose of ``second``, or positions of ``coordinates``.
+
+        Returns:
+            One number per equation, m or (small) rad; zero for equations of velocities alone.
+        """
         raise NotImplementedError
 
     def aligned(self, end: Any) -> Scalar:
-        """A number that is positive if no axis, and no frame, is turned by more than a right angle."""
+        """Return a number that is positive if no axis is turned by more than a right angle.
+
+        Args:
+            end: pose of ``second``, or positions of ``coordinates``.
+
+        Returns:
+            The number.
+        """
         del end
         return 1
 
     def held(self, end: Any, moving: Any) -> list[Scalar]:
-        """The components of a motion that it does not allow."""
+        """Return the components of a velocity that the constraint does not allow.
+
+        Args:
+            end: pose of ``second``, or positions of ``coordinates``.
+            moving: velocity of ``second``, or of ``coordinates``.
+
+        Returns:
+            One component per equation.
+        """
         raise NotImplementedError
 
     def drift(self, end: Any, moving: Any, accelerating: Any) -> list[Scalar]:
-        """Rates of what is held: those of an acceleration, and of directions and points that move with ``moving``."""
+        """Return the rates of ``held``, from an acceleration and from directions and points that move.
+
+        Args:
+            end: pose of ``second``, or positions of ``coordinates``.
+            moving: velocity of ``second``, or of ``coordinates``.
+            accelerating: acceleration of ``second``, or of ``coordinates``.
+
+        Returns:
+            One rate per equation.
+        """
         raise NotImplementedError
 
     @property
@@ -150,48 +186,78 @@ class ConstraintKind(Element):
 
     @property
     def scales(self) -> list[float]:
-        """Factors of its equations with which the shortest multipliers are the least forces."""
+        """Factors of its equations for which the shortest multipliers are the smallest forces."""
         return [1.0] * len(self.rows)
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Where it touches the ground, in x and y of its frame."""
+        """Contact points, in x and y of its frame, m."""
         return [(0.0, 0.0)]
 
     @property
     def at_point(self) -> ConstraintKind:
-        """The same where it touches by one of its ``points`` alone."""
+        """The same contact at one of its ``points`` alone."""
         return self
 
     def tips(self, centre: np.ndarray) -> np.ndarray:
-        """Whether it tips over under centres of pressure (..., 2) in x and y of its frame."""
+        """Return whether a contact tips over.
+
+        Args:
+            centre: centres of pressure (..., 2), in x and y of its frame, m.
+
+        Returns:
+            Booleans (...).
+        """
         return np.zeros(centre.shape[:-1], bool)
 
     @property
     def slip_directions(self) -> dict[str, tuple[float, float]]:
-        """The equations of a contact that hold slip: the parts of their directions along and across."""
+        """The equations of a contact against slip: row -> components of its direction along and across."""
         return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
 
     def lean(self, end: Any) -> tuple[Scalar, Scalar] | None:
-        """The axle along the plane, which must not vanish; None if it has none."""
+        """Return the components of the axle along the plane, which must not vanish.
+
+        Args:
+            end: pose of ``second``, or positions of ``coordinates``.
+
+        Returns:
+            Two components; None without an axle.
+        """
         del end
 
     def gap(self, called: str, size: float) -> tuple[str, str]:
-        """What to say if it stays open by ``size`` at best, and a fix, if it has one of its own."""
+        """Return the message for a constraint that cannot be satisfied.
+
+        Args:
+            called: its name in messages.
+            size: of the smallest residual, m or rad.
+
+        Returns:
+            The message, and a fix if it has a special one.
+        """
         return f"{called} stays open by {size:.2g} at best", ""
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
-        """What is wrong with its values and its place in a robot."""
+        """Check its values and its place in a robot.
+
+        Args:
+            description: of the robot.
+            constraint: with its frames.
+
+        Returns:
+            What is wrong.
+        """
         del description, constraint
         yield from self.faults()
 
 
 def kinds_in(section: str) -> dict[str, type[ConstraintKind]]:
-    """The kinds that a table of files may list, by name."""
+    """Return the kinds that a table of files may list, by name."""
     return {name: kind for name, kind in ConstraintKind.known.items() if kind.section == section}
 
 
 def in_words(kinds: Iterable[ConstraintKind]) -> str:
-    """How many there are of each: 1 loop, 4 wheels, 1 gear."""
+    """Count constraints by kind: "1 loop, 4 wheels, 1 gear"."""
     counts = Counter((kind.word, kind.plural) for kind in kinds)
     return ", ".join(f"{count} {plural if count > 1 else word}" for (word, plural), count in counts.items())

@@ -1,12 +1,12 @@
 """Mecanum wheels: rollers around the rim, at an angle g to the axle, touch the plane one after another.
 
-A roller turns freely, so what is held is only the slip along its axis e. With the directions of ``wheel``,
+A roller turns freely, so only the slip along its axis e is constrained. With the directions of ``wheel``,
 
   (1)  e = sin(g) t + cos(g) s,   e.u = 0           t along, s across
   (2)  drift of e.u = sin(g) drift of t.u + cos(g) drift of s.u
 
-g is constant, so both are sums of a wheel's rows. At a right angle it is an omniwheel; at zero, rollers turn as the
-wheel does, and turning it moves nothing.
+g is constant, so both are sums of a wheel's rows. At a right angle it is an omniwheel; at zero the rollers are parallel
+to the axle, and turning the wheel moves nothing.
 """
 
 from __future__ import annotations
@@ -27,10 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mecanum(Wheel, name="mecanum"):
-    """It slips freely across the axes of its rollers, but not along them.
+    """A mecanum wheel: it slips freely across the axes of its rollers, but not along them.
 
-    ``roller_angle``: from the axle, z of its frame, to the axis of the roller that touches, towards where the wheel
-    rolls at positive spin.
+    Args:
+        radius: of the wheel, m.
+        friction: coefficient; default: infinite.
+        roller_angle: from the axle, z of its frame, to the axis of the roller in contact, towards the direction in
+            which the wheel rolls at positive spin, rad; default pi/4.
+
+    Example:
+        >>> linkwork.model.Mecanum(radius=0.1).rows
+        ('normal', 'roller')
     """
 
     default = False

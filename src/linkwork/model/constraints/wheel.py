@@ -1,15 +1,15 @@
-"""Contacts with a plane: wheels that roll without slipping, blades and omniwheels that slip one way, glides.
+"""Contacts with a plane: wheels that roll without slipping, blades and omniwheels that slip in one direction, glides.
 
-The frame ``first`` is the plane's, z its normal n; z of ``second`` is the axle a, at the wheel's centre. Of a blade
-and a glide, whose radius is zero, the origin is the point that touches. With c = |a - (a.n) n|:
+The frame ``first`` is the plane's, with the normal n along z; z of ``second`` is the axle a, at the wheel's centre. For
+blades and glides, whose radius is zero, the origin is the contact point. With c = |a - (a.n) n|:
 
   (1)  s = (a - (a.n) n) / c,   t = s x n           across: the axle seen from above; along: where it rolls
-  (2)  rho = radius ((a.n) s - c n)                 from the centre to the point that touches, the lowest one
-  (3)  normal: n.r - radius c = 0                   the only one that holds positions
-  (4)  n.u = 0,  t.u = 0,  s.u = 0,  u = v + w x rho   what the wheel's material does there
+  (2)  rho = radius ((a.n) s - c n)                 from the centre to the contact point, the lowest one
+  (3)  normal: n.r - radius c = 0                   the only equation of positions
+  (4)  n.u = 0,  t.u = 0,  s.u = 0,  u = v + w x rho   velocity of the wheel's material there
 
-The point that touches is not one of the wheel: it stays below the centre while the wheel turns, and moves as the axle
-does, with a' = w x a:
+The contact point is not fixed in the wheel: it stays below the centre while the wheel turns, and moves with the axle,
+a' = w x a:
 
   (5)  s' = h t,  t' = -h s,  h = t.a' / c          the heading turns at the rate h
   (6)  rho' = radius ((a'.n) s + (a.n) s' - (s.a') n)
@@ -26,8 +26,8 @@ import numpy as np
 
 from ...scalar import Scalar, sqrt
 from ...spatial import Motion, Pose, Vector, Z
-from ..element import Fault, number
-from .kind import ConstraintKind, End, Mark
+from ..element import Fault, Mark, number, positive
+from .kind import ConstraintKind, End
 
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
@@ -36,16 +36,18 @@ SAME = 1e-9  # metres and radians: an axle this close to a joint's axis is on it
 
 
 class Directions(NamedTuple):
+    """The directions of a contact, the slope c of its axle, and the vector from the centre to the contact point."""
+
     along: Vector
     across: Vector
     normal: Vector
     c: Scalar
-    to_touch: Vector  # rho
+    to_contact: Vector  # rho
 
 
 @dataclass(frozen=True)
 class Rolling(ConstraintKind):
-    """A contact with a plane, with two directions of its own: along and across the way it rolls."""
+    """A contact with a plane, with two directions: along and across the direction in which it rolls."""
 
     section, first, second = "rolling", End("plane", ground=True), End("wheel")
     touches, shows_ground = True, True
@@ -70,7 +72,7 @@ class Rolling(ConstraintKind):
 
     def held(self, end: Pose, moving: Motion) -> list[Scalar]:
         at = self._directions(end)
-        u = moving.linear + moving.angular.cross(at.to_touch)
+        u = moving.linear + moving.angular.cross(at.to_contact)
         return [getattr(at, row).dot(u) for row in self.rows]  # (4)
 
     def drift(self, end: Pose, moving: Motion, accelerating: Motion) -> list[Scalar]:
@@ -79,8 +81,8 @@ class Rolling(ConstraintKind):
         h = at.along.dot(turning) / at.c
         changes = {"along": at.across * -h, "across": at.along * h, "normal": Vector()}  # (5)
         leaning = at.across * turning.z + changes["across"] * a.z - Z * at.across.dot(turning)
-        u = moving.linear + w.cross(at.to_touch)
-        rate = accelerating.linear + accelerating.angular.cross(at.to_touch) + w.cross(leaning * self.radius)  # (6)
+        u = moving.linear + w.cross(at.to_contact)
+        rate = accelerating.linear + accelerating.angular.cross(at.to_contact) + w.cross(leaning * self.radius)  # (6)
         return [getattr(at, row).dot(rate) + changes[row].dot(u) for row in self.rows]  # (7)
 
     def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
@@ -104,12 +106,20 @@ def _friction():
 
 @dataclass(frozen=True)
 class Wheel(Rolling, name="wheel"):
-    """It rolls without slipping. ``friction``: the coefficient; forces along the plane beyond its cone would make it
-    slip."""
+    """A wheel that rolls on a plane without slipping; its axle is z of its frame.
+
+    Args:
+        radius: of the wheel, m.
+        friction: coefficient; a force along the plane beyond its cone would make it slip. Default: infinite.
+
+    Example:
+        >>> linkwork.model.Wheel(radius=0.1).rows
+        ('normal', 'along', 'across')
+    """
 
     default = True
     rows = ("normal", "along", "across")
-    radius: float = number(unit="m", least=0, open=True, what="in metres", fix="write a positive number, in metres")
+    radius: float = positive(unit="m", what="in metres", fix="write a positive number, in metres")
     friction: float = _friction()
 
     @property
@@ -128,7 +138,16 @@ class Wheel(Rolling, name="wheel"):
 
 
 class Omni(Wheel, name="omni"):
-    """It does not slip along, but may across, along its axle, by rollers around it."""
+    """An omniwheel: it does not slip along its rolling direction; its rollers let it slip across.
+
+    Args:
+        radius: of the wheel, m.
+        friction: coefficient; default: infinite.
+
+    Example:
+        >>> linkwork.model.Omni(radius=0.1).rows
+        ('normal', 'along')
+    """
 
     default = False
     rows = ("normal", "along")
@@ -139,9 +158,17 @@ TOUCHES = "remove it, and place the frame where it touches; or write kind: wheel
 
 @dataclass(frozen=True)
 class Blade(Rolling, name="blade"):
-    """It may slip along, but not across: a skate, or a castor or a pair of wheels that are too light to matter."""
+    """A contact that slips along but not across: a skate, a castor, or a pair of wheels without inertia.
 
-    shows_ground = False  # it sits on a link wherever it likes
+    Args:
+        friction: coefficient; default: infinite.
+
+    Example:
+        >>> linkwork.model.Blade().rows
+        ('normal', 'across')
+    """
+
+    shows_ground = False  # its plane may be that of any link
     rows = ("normal", "across")
     lacks: ClassVar[dict[str, str]] = {"radius": TOUCHES}
     friction: float = _friction()
@@ -152,12 +179,17 @@ class Blade(Rolling, name="blade"):
 
 
 class Glide(Rolling, name="glide"):
-    """A ball or a pad without friction, which slips all ways; it has no directions of its own."""
+    """A ball or a pad without friction, which slips in all directions.
+
+    Example:
+        >>> linkwork.model.Glide().rows
+        ('normal',)
+    """
 
     rows = ("normal",)
     lacks: ClassVar[dict[str, str]] = {
         "radius": TOUCHES,
-        "friction": "it slips all ways without any: remove it; for what drags there, put a law in `forces`",
+        "friction": "it slips in all directions without friction: remove it; for drag there, put a law in `forces`",
     }
 
     def held(self, end: Pose, moving: Motion) -> list[Scalar]:
@@ -171,5 +203,5 @@ class Glide(Rolling, name="glide"):
 
 
 def _slope(a: Vector) -> Scalar:
-    """c: one for an upright wheel, zero for one that lies flat."""
+    """Return c: one for an upright wheel, zero for one that lies flat."""
     return sqrt(a.x * a.x + a.y * a.y)

@@ -10,10 +10,22 @@ from .drive import Motor
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
-    """Velocities of the motors are ``matrix`` times those of the joints: a row for each motor, a column for each joint.
+    """Motors that move several joints together: motor velocities are ``matrix`` T times joint velocities.
 
-    Rotor inertia Ia, friction f and springs K stand on the motors' side, so that the joints feel T^T Ia T, T^T f(T v)
-    and T^T K (T q - rest). Forces of the joints, ``tau``, are T^T times those of the motors.
+    Rotor inertia Ia, friction f and springs K are those of the motors, so the joints have T^T Ia T, T^T f(T v) and
+    T^T K (T q - rest). Joint forces ``tau`` are T^T times those of the motors.
+
+    Args:
+        name: of the transmission.
+        joints: names of its joints, the columns of the matrix.
+        motors: its motors, the rows of the matrix.
+        matrix: gear ratios, a row for each motor and a column for each joint.
+
+    Example:
+        >>> motors = (linkwork.model.Motor("m1"), linkwork.model.Motor("m2"))
+        >>> wrist = linkwork.model.Transmission("wrist", ("pitch", "roll"), motors, ((50, 50), (50, -50)))
+        >>> wrist.has_rotors
+        False
     """
 
     name: str
@@ -23,15 +35,24 @@ class Transmission:
 
     @property
     def has_rotors(self) -> bool:
+        """Whether one of its motors has rotor inertia."""
         return any(motor.rotor_inertia for motor in self.motors)
 
-    def among(self, joints: Container[str], stands: Callable[[str], float]) -> Transmission:
-        """With those of its joints that are among these; the others are held where each ``stands``."""
+    def among(self, joints: Container[str], position_of: Callable[[str], float]) -> Transmission:
+        """Return the transmission without those of its joints that are locked.
+
+        Args:
+            joints: names of the joints that move.
+            position_of: gives the position at which another joint is locked, rad or m.
+
+        Returns:
+            The transmission of the joints that move, with the rest positions of springs shifted.
+        """
         kept = [k for k, name in enumerate(self.joints) if name in joints]
-        held = {k: stands(name) for k, name in enumerate(self.joints) if k not in kept}
+        locked = {k: position_of(name) for k, name in enumerate(self.joints) if k not in kept}
         matrix = tuple(tuple(row[k] for k in kept) for row in self.matrix)
         motors = tuple(
-            replace(motor, rest=motor.rest - sum(row[k] * at for k, at in held.items())) if motor.stiffness else motor
+            replace(motor, rest=motor.rest - sum(row[k] * at for k, at in locked.items())) if motor.stiffness else motor
             for motor, row in zip(self.motors, self.matrix, strict=True)
         )
         return replace(self, joints=tuple(self.joints[k] for k in kept), motors=motors, matrix=matrix)
@@ -40,10 +61,10 @@ class Transmission:
 def transmission_matrix(
     velocities: Sequence[str], transmissions: Sequence[Transmission]
 ) -> tuple[tuple[str, ...], list[list[float]]]:
-    """T of a whole robot from the names of its velocities: names of its rows, and these. A joint that no motor of a
-    transmission drives has a row of its own; such motors stand in the places of their joints."""
+    """Return T of a whole robot, from the names of its velocities: the names of its rows, and the rows. A joint that
+    no motor of a transmission drives has a row of its own; the other rows are motors, in the places of their joints."""
     coupled = {joint for each in transmissions for joint in each.joints if any(motor.driven for motor in each.motors)}
-    found = [
+    rows = [
         (k, name, [float(other == k) for other in range(len(velocities))])
         for k, name in enumerate(velocities)
         if name not in coupled
@@ -54,6 +75,6 @@ def transmission_matrix(
                 continue
             share = dict(zip(each.joints, row, strict=True))
             place = velocities.index(each.joints[min(i, len(each.joints) - 1)])
-            found.append((place, motor.name, [share.get(name, 0.0) for name in velocities]))
-    found.sort(key=lambda row: row[0])
-    return tuple(name for _, name, _ in found), [row for _, _, row in found]
+            rows.append((place, motor.name, [share.get(name, 0.0) for name in velocities]))
+    rows.sort(key=lambda row: row[0])
+    return tuple(name for _, name, _ in rows), [row for _, _, row in rows]

@@ -1,1 +1,1 @@
-"""Links that bend: a beam from its material, or modes that a finite-element program has found."""
+"""Flexible links: a beam from its material, or modes of a finite-element program."""

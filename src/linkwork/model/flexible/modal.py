@@ -1,4 +1,4 @@
-"""Modal: a link that bends as a finite-element program says, by its modes at the tip and their integrals."""
+"""Modal: a flexible link given by the modes of a finite-element program and their integrals."""
 
 from __future__ import annotations
 
@@ -9,39 +9,57 @@ from typing import Any
 import numpy as np
 
 from ..description import LinkInertia
-from .material import Material
+from ..element import declare
+from .material import Material, Nested
 from .modes import ElasticModes, are_ratios, matrices, modal_damping, of_rows, require_numbers, vectors
 
 Numbers = Any  # nested tuples or an array
-SAME = 1e-6  # of products of modes, which programs print with few digits
+SAME = 1e-6  # relative: programs print products of modes with few digits
 
 
 @dataclass(frozen=True, eq=False)
 class Modal(Material):
-    """n modes of a link, in the frame of its root, with the coordinates of the program that found them.
+    """A flexible link given by n modes in the frame of its root, as a finite-element program computed them.
 
-    ``tip``: where the tip's frame is when nothing bends, with the axes of the root. ``shifts`` (n, 3) and ``turns``
-    (n, 3): what each mode does to it. Integrals over the mass of the link as it is at rest: ``first`` (n, 3), of phi_j;
-    ``second`` (n, 3, 3), of r phi_j^T; ``products`` (n, n, 3, 3), of phi_j phi_k^T, whose traces are the modal masses.
-    ``frequencies`` in Hz of the clamped link, or its ``stiffness`` (n, n). ``damping``: ratio of each mode, or one
-    number for all. Mass and inertia at rest are those of the link itself.
+    Mass and inertia at rest are those of the link itself. Integrals are over the mass of the undeformed link.
+
+    Args:
+        tip: origin of the tip's frame without deformation (3,), m; its axes are those of the root.
+        shifts: displacement of the tip by each mode (n, 3).
+        turns: rotation of the tip by each mode (n, 3).
+        first: integrals of phi_j (n, 3).
+        second: integrals of r phi_j^T (n, 3, 3).
+        products: integrals of phi_j phi_k^T (n, n, 3, 3), whose traces are the modal masses.
+        frequencies: of the clamped link (n,), Hz; or give ``stiffness``.
+        stiffness: stiffness matrix (n, n).
+        damping: damping ratio of each mode, or one number for all; default 0.
+
+    Raises:
+        ModelError: if values do not fit together.
+
+    Example:
+        >>> products = [[np.diag([0, 0.5, 0])]]
+        >>> first, second = [[0, 0.4, 0]], [[[0, 0.3, 0], [0, 0, 0], [0, 0, 0]]]
+        >>> linkwork.model.Modal([1, 0, 0], [[0, 1, 0]], [[0, 0, 1.4]], first, second, products, frequencies=[5]).length
+        1.0
     """
 
-    tip: Numbers
-    shifts: Numbers
-    turns: Numbers
-    first: Numbers
-    second: Numbers
-    products: Numbers
-    frequencies: Numbers = ()
-    stiffness: Numbers = ()
-    damping: Any = 0.0
+    tip: Numbers = declare(Nested())
+    shifts: Numbers = declare(Nested())
+    turns: Numbers = declare(Nested())
+    first: Numbers = declare(Nested())
+    second: Numbers = declare(Nested())
+    products: Numbers = declare(Nested())
+    frequencies: Numbers = declare(Nested(unit="Hz"), ())
+    stiffness: Numbers = declare(Nested(), ())
+    damping: Any = declare(Nested(), 0.0)
     along = ""
 
     def __post_init__(self):
+        self.convert()
         n = _size(self.shifts)
         if not n:
-            self._fail("shifts", "there are no modes", None, "one at least, [[x, y, z], ...]")
+            self._fail("shifts", "there are no modes", None, "at least one, [[x, y, z], ...]")
         sizes: dict[str, tuple[int, ...]] = {
             "tip": (3,), "shifts": (n, 3), "turns": (n, 3), "first": (n, 3), "second": (n, 3, 3),
             "products": (n, n, 3, 3),
@@ -53,11 +71,11 @@ class Modal(Material):
             self._fail("frequencies", "modes without stiffness", None, "frequencies: [...], or stiffness", fix)
         sizes |= {"frequencies": (n,)} if _size(self.frequencies) else {"stiffness": (n, n)}
         for name, size in sizes.items():
-            require_numbers(getattr(self, name), size, f"modal.{name}")
+            require_numbers(getattr(self, name), size, f"Modal.{name}")
         if (np.asarray(self.frequencies, float) <= 0).any():
             self._fail("frequencies", "modes without stiffness", list(self.frequencies), "frequencies above zero")
-        given, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)
-        if np.abs(given - C).max() > SAME * np.abs(C).max():
+        products, C, K = np.asarray(self.products, float), self._products, np.asarray(self.stiffness, float)
+        if np.abs(products - C).max() > SAME * np.abs(C).max():
             self._fail("products", "products (j, k) and (k, j) differ", None, "that of (k, j) transposed")
         if np.linalg.eigvalsh(self._masses).min() <= 0:
             self._fail("products", "the modal masses are not positive", np.diagonal(self._masses).tolist(), "positive")
@@ -66,8 +84,8 @@ class Modal(Material):
             and np.abs(self._masses - np.diag(np.diagonal(self._masses))).max() > SAME * np.abs(self._masses).max()
         ):
             fix = "give the stiffness matrix instead"
-            self._fail("frequencies", "these modes are not orthogonal by mass, so frequencies do not tell their "
-                       "stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip
+            self._fail("frequencies", "these modes are not orthogonal by mass, so frequencies do not determine "
+                       "their stiffness", None, "products whose traces are zero for two modes", fix)  # fmt: skip
         even = not _size(self.stiffness) or np.abs(K - K.T).max() <= SAME * np.abs(K).max()
         if not even or np.linalg.eigvalsh(self._stiffness).min() <= 0:
             self._fail("stiffness", "modes without stiffness", K.tolist(), "a symmetric matrix, positive definite")
@@ -75,14 +93,19 @@ class Modal(Material):
             self._fail("damping", "these are not damping ratios", self.damping, f"one number, or {n}, not negative")
         with np.errstate(all="ignore"):
             if not np.isfinite(self.elastic.damping).all():
-                self._fail("damping", "these modes are damped beyond all numbers", self.damping, "SI units")
+                self._fail("damping", "this damping overflows", self.damping, "SI units")
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the values as files write them.
+
+        Returns:
+            {"modal": values}.
+        """
         return {"modal": super().to_dict()}
 
     @property
     def _products(self) -> np.ndarray:
-        """Symmetric to the last digit."""
+        """The products, symmetric to the last digit."""
         C = np.asarray(self.products, float)
         return (C + C.transpose(1, 0, 3, 2)) / 2
 
@@ -99,22 +122,37 @@ class Modal(Material):
 
     @property
     def length(self) -> float:
+        """Distance from the root to the tip, m."""
         return float(np.linalg.norm(self.tip))
 
     @property
     def inertia(self) -> LinkInertia | None:
-        """None beside that of the link."""
+        """None: the inertia is that of the link."""
         return None
 
     def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
-        """Points from the root to the tip, (points, 3): what is between them is not told, so it is drawn as a cubic
-        that starts with the root and ends with the tip's shift and turn."""
+        """Return points of the deformed axis, to draw it.
+
+        The data has only the tip, so it is a cubic from the root to the displacement and rotation of the tip.
+
+        Args:
+            s: places x / length (points,).
+            d: coordinates of the modes (modes,), m or rad.
+
+        Returns:
+            Points in the frame of the root (points, 3), m.
+        """
         tip = np.asarray(self.tip, float)
         shift, turn = (d @ np.asarray(each, float) for each in (self.shifts, self.turns))
         s = s[:, None]
         return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
 
     def undamped(self) -> Modal:
+        """Return the same link without damping.
+
+        Returns:
+            The link.
+        """
         return replace(self, damping=0.0)
 
     @cached_property

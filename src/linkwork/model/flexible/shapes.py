@@ -1,6 +1,6 @@
 """Shapes of a beam that is clamped at one end, normalised to 1 at the other: bending, and twisting or stretching.
 
-Functions take s = x / length in an array and give value, slope and curvature by s.
+Functions take s = x / length as an array and return value, slope and curvature with respect to s.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ POINTS = 100  # of a quadrature that is exact to rounding for products of 30 mod
 
 @cache
 def gauss() -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights of Gauss and Legendre on [0, 1]."""
+    """Return points and weights of the Gauss-Legendre rule on [0, 1]."""
     points, weights = np.polynomial.legendre.leggauss(POINTS)
     return 0.5 * (points + 1), 0.5 * weights
 
 
 def root(j: int) -> float:
-    """The j-th root of cos(x) cosh(x) = -1, j = 1, 2, ...; the mode's frequency is (x / length)^2 sqrt(EI / rho A)."""
+    """Return the j-th root of cos(x) cosh(x) = -1, j = 1, 2, ...; the mode's frequency is (x / length)^2 sqrt(EI / rho
+    A)."""
     x = (j - 0.5) * np.pi
-    for _ in range(30):  # of cos(x) + 1 / cosh(x), by Newton; three steps are enough, but for the first root
+    for _ in range(30):  # Newton's method on cos(x) + 1 / cosh(x); only the first root needs more than three steps
         e = np.exp(-x)
         sech, tanh = 2 * e / (1 + e * e), (1 - e * e) / (1 + e * e)
         step = (np.cos(x) + sech) / (np.sin(x) + sech * tanh)
@@ -35,10 +36,10 @@ def root(j: int) -> float:
 
 
 def bending(j: int) -> Shape:
-    """The exact mode of a clamped and free beam: cosh - cos - sigma (sinh - sin) of x s, over its value at the end.
+    """Return the exact mode of a clamped-free beam: cosh - cos - sigma (sinh - sin) of x s, over its value at the end.
 
-    With e = exp(-x) and kappa = (sin x - cos x - e) / (1 - e^2 + 2 e sin x) it is 1 - sigma = 2 e kappa, and nothing
-    grows or cancels, however high the mode, in
+    With e = exp(-x) and kappa = (sin x - cos x - e) / (1 - e^2 + 2 e sin x), 1 - sigma = 2 e kappa, and for all modes
+    nothing overflows or cancels in
 
       u = exp(-xs) + kappa (exp(xs - x) - exp(-xs - x)) - cos xs + (1 - 2 e kappa) sin xs
     """
@@ -59,16 +60,16 @@ def bending(j: int) -> Shape:
 
 
 def twisting(j: int) -> Shape:
-    """The exact mode of a shaft, or of a bar that is stretched: sin((j - 1/2) pi s), over its value at the end."""
+    """Return the exact mode of a shaft, or of a stretched bar: sin((j - 1/2) pi s), over its value at the end."""
     x = (j - 0.5) * np.pi
     return _normalised(lambda s: (np.sin(x * s), x * np.cos(x * s), -x * x * np.sin(x * s)))
 
 
 def polynomial(coefficients: Sequence[float]) -> Shape:
-    """c0 + c1 s + c2 s^2 ..., over its value at the end."""
-    own = np.polynomial.Polynomial(coefficients)
-    first, second = own.deriv(), own.deriv(2)
-    return _normalised(lambda s: (own(s), first(s) + 0 * s, second(s) + 0 * s))
+    """Return c0 + c1 s + c2 s^2 ..., over its value at the end."""
+    value = np.polynomial.Polynomial(coefficients)
+    first, second = value.deriv(), value.deriv(2)
+    return _normalised(lambda s: (value(s), first(s) + 0 * s, second(s) + 0 * s))
 
 
 def _normalised(shape: Shape) -> Shape:

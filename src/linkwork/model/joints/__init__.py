@@ -1,4 +1,4 @@
-"""Kinds of joints, one file each. A new one is a file like these and its name in the list below."""
+"""Kinds of joints, one file each. A new kind is a file like these, and its name in the list below."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ JOINT_KINDS: dict[str, JointKind] = {
 
 
 def joint_kind(name: str, flexible: Any = None) -> JointKind:
-    """The kind of that name, or the one of a link that bends, which has its own numbers."""
+    """Return the kind with a name, or that of a flexible link, which has its own numbers."""
     if flexible is not None:
         return Flexible(flexible)
     if name not in JOINT_KINDS:

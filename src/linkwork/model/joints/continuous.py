@@ -1,4 +1,4 @@
-"""A turn about z without end. Its position is one number that counts all turns."""
+"""A rotation about z without limits. Its position is one number that counts all turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shift along z and a turn about it."""
+"""A translation along z and a rotation about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cylindrical(JointKind):
 
 
 def without_symmetric_tensor(inertia: Inertia) -> tuple[Inertia, Inertia]:
-    """A tensor that is symmetric about z and has no moment about it does not feel turns about z, nor shifts."""
+    """Split off a tensor that is symmetric about z without moment about it, which needs no force of these motions."""
     J, yy = inertia.J, inertia.J.yy
     kept = Inertia(inertia.mass, inertia.h, Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
     return kept, Inertia(0, Vector(), Symmetric(yy, 0, 0, yy, 0, 0))

@@ -1,4 +1,4 @@
-"""No freedom. Bodies on fixed joints are merged with their parents, so no Model has one."""
+"""No degree of freedom. Bodies on fixed joints are merged with their parents, so no Model has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tip of a link that bends, seen from its root: a freedom for each mode."""
+"""The tip of a flexible link relative to its root, with a degree of freedom for each mode."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ if TYPE_CHECKING:
     from ..flexible.modal import Modal
     from ..flexible.station import Station
 
-RANDOM = 0.03  # of the length, and radians: random deflections are within this share, over the number of the mode
+RANDOM = 0.03  # of the length, or radians: largest random deflection, divided by the number of the mode
 
 
 class Flexible(JointKind):
-    """Positions are what each mode adds at the tip: a shift in metres, a twist in radians.
+    """Positions are the displacement of each mode at the tip: a translation in metres, a twist in radians.
 
-    The tip is at r0 + sum phi_a eta_a (see ``ElasticModes``), and its frame is turned by Rz(c) Ry(b) Rx(a), where the
-    angles (a, b, c) are the sums of twist, -du_z/dx and du_y/dx of the modes. One choice for positions, velocities and
-    accelerations alike.
+    The tip is at r0 + sum phi_a eta_a (see ``ElasticModes``), and its frame is rotated by Rz(c) Ry(b) Rx(a), where the
+    angles (a, b, c) are the sums of twist, -du_z/dx and du_y/dx of the modes.
     """
 
     name = "flexible"
@@ -70,7 +69,7 @@ class Flexible(JointKind):
         return sum((turn * x for turn, x in zip(self.modes.turns, q, strict=True)), Vector())
 
     def _turned(self, q: Scalars) -> Transform:
-        """Rz Ry Rx, without those that no mode makes; Ry is Rz between quarter turns about x."""
+        """Return Rz Ry Rx, without rotations that no mode has; Ry is Rz between quarter turns about x."""
         a, b, c = self._angles(q)
         screws = [] if is_zero(c) else [Screw("z", cos(c), sin(c))]
         if not is_zero(b):
@@ -78,13 +77,13 @@ class Flexible(JointKind):
         return Transform(*screws, *([] if is_zero(a) else [Screw("x", cos(a), sin(a))]))
 
     def subspace(self, joint, q):
-        """phi_j and the turn, in the axes of the tip."""
+        """Return phi_j and the rotation, in the axes of the tip."""
         inward = self._turned(q).inward
         linear = map(inward, self.modes.by_coordinates(self.modes.shifts, q))
         return [Motion(u, self._turning(q, turn)) for u, turn in zip(linear, self.modes.turns, strict=True)]
 
     def _turning(self, q: Scalars, rates: Vector) -> Vector:
-        """The angular velocity at these rates of the angles: about x of the tip, y turned back, z turned back twice."""
+        """Return the angular velocity at these rates of the angles, in the axes of the tip."""
         a, b, _ = self._angles(q)
         ca, sa, cb, sb = cos(a), sin(a), cos(b), sin(b)
         y, z = Vector(0, ca, -sa), Vector(-sb, sa * cb, ca * cb)
@@ -105,7 +104,6 @@ class Flexible(JointKind):
         ]
 
     def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
-        """Where points of the axis are in the frame of the root, to be drawn: (points, 3), at s = 0 (the root) to 1."""
         return self.material.line(s, np.asarray(q, float))
 
     def deflection(self, q):
@@ -136,7 +134,7 @@ class Flexible(JointKind):
         return 0.5 * sum((x * y for x, y in zip(q, self.own_forces(q, q)[0], strict=True)), start=0)
 
     def random(self, rng, shape, lower, upper):
-        """Small ones, as the modes mean them."""
+        """Return small positions, for which the modes are valid."""
         most = [RANDOM * (1.0 if turn else self.material.length) for turn in self.turning]
         return np.stack([rng.uniform(-x / (k + 1), x / (k + 1), shape) for k, x in enumerate(most)], axis=-1)
 

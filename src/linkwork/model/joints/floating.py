@@ -1,4 +1,4 @@
-"""All six freedoms: a body that nothing holds."""
+"""Six degrees of freedom: a free body."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ BALL = Spherical()
 
 
 class Floating(JointKind):
-    """Positions are the place of the body's origin and a unit quaternion, velocities those of the origin and of the
-    turn, both in the body's axes. A constant velocity leads along a screw."""
+    """Positions are those of the body's origin and a unit quaternion; velocities are linear and angular, in the body's
+    axes. A constant velocity gives a screw motion."""
 
     name = "floating"
     position_parts = ("x", "y", "z", *BALL.position_parts)
@@ -34,7 +34,7 @@ class Floating(JointKind):
         return [Motion(linear=axis) for axis in AXES] + [Motion(angular=axis) for axis in AXES]
 
     def stretch(self, q, rest):
-        """It has no spring: which way back would it pull?"""
+        """Return zero: it has no spring, since its direction would be ambiguous."""
         return [0] * self.nv
 
     def rates(self, q, v):

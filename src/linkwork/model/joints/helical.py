@@ -1,4 +1,4 @@
-"""A turn about z that shifts along it: a screw of ``pitch`` metres per radian."""
+"""A rotation about z with a translation along it: a screw of ``pitch`` metres per radian."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a kind of joint answers for itself.
+"""JointKind: what a kind of joint defines.
 
-A joint places its body in the parent: constant screws (``Joint.placement``), then its own motion, which is told here.
-Positions ``q`` and velocities ``v`` are the joint's own numbers. Motions are in the frame of the body that it carries.
+A joint places its body in the parent by constant screws (``Joint.placement``), then by its motion.
+Positions ``q`` and velocities ``v`` are those of the joint alone. Motions are in the frame of its body.
 """
 
 from __future__ import annotations
@@ -23,47 +23,57 @@ WIDE = 1.0  # metres: random positions without limits are within this distance o
 
 
 class JointKind:
-    """The base of all kinds. Here stands what is true of those whose velocities are the rates of their positions."""
+    """The base of all kinds of joint. Its defaults fit kinds whose velocities are the rates of their positions.
+
+    A subclass sets the class attributes that differ and defines ``transform`` and ``subspace``.
+
+    Example:
+        >>> kind = linkwork.model.JOINT_KINDS["spherical"]
+        >>> kind.nq, kind.nv
+        (4, 3)
+    """
 
     name = ""
-    position_parts: tuple[str, ...] = ("",)  # names of the entries of q beside the joint's; one alone needs none
+    position_parts: tuple[str, ...] = ("",)  # names of the entries of q, after that of the joint; one alone needs none
     position_units: tuple[str, ...] = ()
     position_meaning = ""  # of several parts, in words
     velocity_meaning = ""
     velocity_parts: tuple[str, ...] = ("",)  # of v, a and tau
-    turning: tuple[bool, ...] = ()  # is the freedom a turn, or a shift?
+    turning: tuple[bool, ...] = ()  # for each velocity: is it a rotation, or a translation?
     directions = 0  # how many axes a description gives
-    axial = False  # may the body's frame be turned about and shifted along its z axis, and all stays the same?
-    pitched = False  # does its pitch act?
+    axial = False  # is the motion the same if the body's frame is rotated about its z axis and moved along it?
+    pitched = False  # does it have a pitch?
     bounded = False  # may it have limits?
-    unlimited = ""  # the kind that it is without limits, if not itself
-    has_spring = True  # may it have one?
+    unlimited = ""  # the kind for the same joint without limits, if it is another one
+    has_spring = True  # may it have a spring?
     straight = True  # are the velocities the rates of the positions, one for one?
-    free = False  # does nothing hold the body, so that no motor can drive it?
-    successive = False  # do its freedoms turn one after another, each carried by those before it?
-    modes: Any = None  # ElasticModes, one for each freedom, of a kind that moves as its parent deforms
-    material: Any = None  # from which the modes come
-    deforms = ""  # what such a parent does, in a word
-    heading = ""  # of all such parents together
-    leads_on = ""  # by what, in words, if not by its placement and a screw
-    tied = False  # is it a part of the joint that it follows, whatever the user says of mimic joints?
+    free = False  # can the body move in all six ways, so that no motor can drive it?
+    successive = False  # is each axis carried by those before it?
+    modes: Any = None  # of a kind that moves as its parent deforms: one for each velocity
+    material: Any = None  # from which the modes are computed
+    deforms = ""  # the verb for what such a parent does
+    heading = ""  # of a table of all such parents
+    leads_on = ""  # how it places its body, in words, if not by its placement and a screw
+    tied = False  # must it follow its leader even if mimic joints are untied?
 
     @property
     def nq(self) -> int:
+        """Number of positions."""
         return len(self.position_parts)
 
     @property
     def nv(self) -> int:
+        """Number of velocities."""
         return len(self.velocity_parts)
 
     @property
     def changes(self) -> bool:
-        """Do its unit motions, as the body sees them, depend on the position?"""
+        """Whether its unit motions, in the axes of the body, depend on the position."""
         return type(self).subspace_rates is not JointKind.subspace_rates
 
     @property
     def drivable(self) -> bool:
-        """May a motor drive it?"""
+        """Whether a motor may drive it."""
         return not (self.free or self.modes)
 
     def __repr__(self) -> str:
@@ -76,120 +86,301 @@ class JointKind:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Those of a JointDescription that tell the kind."""
+        """The fields of a JointDescription that determine the kind."""
         return {"kind": self.name}
 
     # -- frames of a description: rotations in the axes of the child link at position zero ----------------------------
 
     def frames(self, axis: np.ndarray, second_axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the joint's own motion begins, and the body's frame where it ends."""
+        """Return the frame where the joint's motion begins and the body's frame where it ends.
+
+        Args:
+            axis: (3,), in the axes of the child link.
+            second_axis: (3,), for kinds with two axes.
+
+        Returns:
+            Two rotations (3, 3), in the axes of the child link.
+        """
         frame = frame_of_axis(axis) if self.directions else np.eye(3)
         return frame, frame
 
     def axes(self, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The axes for which the body's frame is this."""
+        """Return the axes for which the body's frame is a given one: the inverse of ``frames``.
+
+        Args:
+            frame: rotation of the body's frame (3, 3).
+
+        Returns:
+            Axis and second axis (3,).
+        """
         return frame[:, 2].copy(), np.array([1.0, 0.0, 0.0])
 
     # -- kinematics, over any scalar -------------------------------------------------------------------------------
 
     def transform(self, joint: Joint, q: Scalars) -> tuple[Screw | Pose, ...]:
-        """The joint's own part of the way from the parent to the body, after the placement."""
+        """Return the joint's motion from the parent to the body, after the placement.
+
+        Args:
+            joint: with its placement, pitch and offsets.
+            q: its positions (nq).
+
+        Returns:
+            Screws and poses, one after another.
+        """
         raise NotImplementedError
 
     def subspace(self, joint: Joint, q: Scalars) -> list[Motion]:
-        """Unit motions, one per freedom."""
+        """Return the unit motions.
+
+        Args:
+            joint: with its placement, pitch and offsets.
+            q: its positions (nq).
+
+        Returns:
+            One motion per velocity, in the frame of the body.
+        """
         raise NotImplementedError
 
     def subspace_rates(self, joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
-        """Sdot: how the unit motions change, as the body sees them."""
+        """Return the rates of the unit motions, as the body sees them.
+
+        Args:
+            joint: with its placement, pitch and offsets.
+            q: its positions (nq).
+            v: its velocities (nv).
+
+        Returns:
+            One rate per velocity.
+        """
         return [Motion()] * self.nv
 
     def drift(self, joint: Joint, q: Scalars, v: Scalars) -> Motion:
-        """Sdot v: what the subspace's own change adds to the acceleration."""
+        """Return what the rates of the unit motions add to the acceleration.
+
+        Args:
+            joint: with its placement, pitch and offsets.
+            q: its positions (nq).
+            v: its velocities (nv).
+
+        Returns:
+            The acceleration Sdot v.
+        """
         return sum((S * x for S, x in zip(self.subspace_rates(joint, q, v), v, strict=True)), Motion())
 
     def grouped(self, inertia: Inertia) -> tuple[Inertia, Inertia]:
-        """An inertia in two parts: the rest, and what moves as if it were fixed to the parent. The joint forces do not
-        tell the second from a part of the parent."""
+        """Split an inertia into a rest and a part that acts as if it were fixed to the parent.
+
+        Joint forces are the same if the second part belongs to the parent.
+
+        Args:
+            inertia: of the body.
+
+        Returns:
+            The rest and the part to move; by default nothing is moved.
+        """
         return inertia, Inertia()
 
     def stretch(self, q: Scalars, rest: Scalar) -> list[Scalar]:
-        """How far from its rest a spring is turned or shifted, along each freedom: the slope of half its square is the
-        spring's force per stiffness."""
+        """Return how far a spring is from its rest along each velocity.
+
+        The gradient of half its square is the force of the spring per stiffness.
+
+        Args:
+            q: its positions (nq).
+            rest: position without force.
+
+        Returns:
+            One stretch per velocity.
+        """
         return [x - rest for x in q]
 
-    # -- of a kind with ``modes`` ------------------------------------------------------------------------------------
+    # -- for kinds with ``modes`` ------------------------------------------------------------------------------------
 
     def line(self, s: np.ndarray, q: Scalars) -> np.ndarray:
-        """Where the points s = 0 to 1 of the parent's axis are in the frame where the joint begins."""
+        """Return points of the parent's axis, to draw it.
+
+        Args:
+            s: places along the axis, from 0 to 1.
+            q: its positions (nq).
+
+        Returns:
+            Points (n, 3) in the frame where the joint begins.
+        """
         raise NotImplementedError
 
     def deflection(self, q: np.ndarray) -> np.ndarray:
-        """How far the body is from where it stands at rest, at positions (..., nq): a share of the parent's length."""
+        """Return the distance of the body from its place at rest.
+
+        Args:
+            q: positions (..., nq).
+
+        Returns:
+            Distances (...), relative to the parent's length.
+        """
         raise NotImplementedError
 
     def facts(self) -> dict[str, Any]:
-        """What is to be known of the modes, as plain data."""
+        """Return the properties of the modes as plain data.
+
+        Returns:
+            Lengths, frequencies, damping ratios and the given values.
+        """
         raise NotImplementedError
 
-    # -- what its own material does ----------------------------------------------------------------------------------
+    # -- forces of the material itself ---------------------------------------------------------------------------------
 
     def added_inertia(self, q: Scalars) -> Inertia:
-        """What the positions add to the inertia of the parent, in the frame where the joint begins."""
+        """Return what deformation adds to the inertia of the parent.
+
+        Args:
+            q: its positions (nq).
+
+        Returns:
+            Inertia in the frame where the joint begins.
+        """
         return Inertia()
 
     def own_forces(self, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Scalar]]:
-        """What its own material takes by its stiffness and by its damping."""
+        """Return the forces of the stiffness and of the damping of the material.
+
+        Args:
+            q: its positions (nq).
+            v: its velocities (nv).
+
+        Returns:
+            Two lists with one force per velocity.
+        """
         return [0] * self.nv, [0] * self.nv
 
     def own_stiffness(self) -> np.ndarray:
-        """K of its own material."""
+        """Return the stiffness matrix of the material.
+
+        Returns:
+            K (nv, nv).
+        """
         return np.zeros((self.nv, self.nv))
 
     def own_energy(self, q: Scalars) -> Scalar:
-        """Stored in its own material."""
+        """Return the energy stored in the material.
+
+        Args:
+            q: its positions (nq).
+
+        Returns:
+            The energy, J.
+        """
         return 0
 
     def undamped(self) -> JointKind:
-        """The same without the damping of its own material."""
+        """Return the same kind without the damping of its material.
+
+        Returns:
+            The kind.
+        """
         return self
 
     def limp(self) -> JointKind:
-        """The same without the stiffness of its own material."""
+        """Return the same kind without the stiffness of its material.
+
+        Returns:
+            The kind.
+        """
         return self
 
     # -- positions ---------------------------------------------------------------------------------------------------
 
     def rates(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """dq/dt."""
+        """Return the rates of the positions.
+
+        Args:
+            q: its positions (nq).
+            v: its velocities (nv).
+
+        Returns:
+            dq/dt (nq).
+        """
         return list(v)
 
     def velocities(self, q: Scalars, rates: Scalars) -> list[Scalar]:
-        """v at which the positions change so."""
+        """Return the velocities at given rates of the positions.
+
+        Args:
+            q: its positions (nq).
+            rates: dq/dt (nq).
+
+        Returns:
+            Velocities (nv).
+        """
         return list(rates)
 
     def advanced(self, q: Scalars, v: Scalars, dt: Scalar) -> list[Scalar]:
-        """q after a short time, exact to first order; a turn stays a turn."""
+        """Return the positions after a short time, exact to first order; quaternions keep their length.
+
+        Args:
+            q: its positions (nq).
+            v: its velocities (nv).
+            dt: time, s.
+
+        Returns:
+            Positions (nq).
+        """
         return [x + dt * rate for x, rate in zip(q, self.rates(q, v), strict=True)]
 
     def step(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """q after unit time at constant velocity."""
+        """Return the positions after unit time at constant velocity.
+
+        Args:
+            q: its positions (nq).
+            v: its velocities (nv).
+
+        Returns:
+            Positions (nq).
+        """
         return [x + y for x, y in zip(q, v, strict=True)]
 
     def difference(self, q0: Scalars, q1: Scalars) -> list[Scalar]:
-        """v with which ``step`` leads from q0 to q1, the shortest way; of numbers and arrays only."""
+        """Return the velocities with which ``step`` leads from one position to another, by the shortest rotation.
+
+        Args:
+            q0: first positions, numbers or arrays.
+            q1: second positions.
+
+        Returns:
+            Velocities (nv).
+        """
         return [y - x for x, y in zip(q0, q1, strict=True)]
 
     def normalised(self, q: Scalars) -> list[Scalar]:
-        """q with a quaternion of length one."""
+        """Return positions with a quaternion of length one.
+
+        Args:
+            q: its positions (nq).
+
+        Returns:
+            Positions (nq).
+        """
         return list(q)
 
     def neutral(self) -> list[float]:
-        """Where the body stands as the joint's origin says."""
+        """Return the positions at which the body is where the joint's origin places it.
+
+        Returns:
+            Positions (nq).
+        """
         return [0.0] * self.nq
 
     def random(self, rng: np.random.Generator, shape: tuple[int, ...], lower: float, upper: float) -> np.ndarray:
-        """Positions (..., nq), evenly within limits; without them, turns all around and shifts of up to a metre."""
+        """Return random positions, uniform within limits; without limits, all angles and up to a metre.
+
+        Args:
+            rng: the generator.
+            shape: of the batch.
+            lower: limit; -inf without one.
+            upper: limit; inf without one.
+
+        Returns:
+            Positions (*shape, nq).
+        """
         ends = [(-np.pi, np.pi) if unit == "rad" else (-WIDE, WIDE) for unit in self.position_units]
         if self.bounded and lower > -np.inf and upper < np.inf:
             ends = [(lower, upper)]

@@ -1,4 +1,4 @@
-"""Shifts along x and y and a turn about z."""
+"""Translations along x and y and a rotation about z."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .kind import JointKind
 
 class Planar(JointKind):
     """Positions x and y are in the parent's axes, velocities along x and y in the body's: so the subspace is constant,
-    and a constant velocity leads along an arc."""
+    and a constant velocity gives an arc."""
 
     name = "planar"
     position_parts = ("x", "y", "angle")
@@ -38,7 +38,7 @@ class Planar(JointKind):
         return without_symmetric_tensor(inertia)
 
     def stretch(self, q, rest):
-        """It has no spring: which way back would it pull?"""
+        """Return zero: it has no spring, since its direction would be ambiguous."""
         return [0] * self.nv
 
     def rates(self, q, v):
@@ -55,7 +55,7 @@ class Planar(JointKind):
         return [q[0] + shift.x, q[1] + shift.y, q[2] + v[2]]
 
     def difference(self, q0, q1):
-        """The angle of the shorter way: of more than half a turn some arcs have no end."""
+        """Use the smaller angle: beyond half a turn some positions are on no arc."""
         turned = np.asarray(q1[2], float) - q0[2]
         angle = turned - 2 * np.pi * np.round(turned / (2 * np.pi))
         shift = turn_back("z", np.cos(q0[2]), np.sin(q0[2]), Vector(q1[0] - q0[0], q1[1] - q0[1], 0))

@@ -1,4 +1,4 @@
-"""A shift along z."""
+"""A translation along z."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class Prismatic(JointKind):
         return [Motion(linear=Z)]
 
     def grouped(self, inertia):
-        """The moments and products of inertia."""
+        """Move the moments and products of inertia."""
         return Inertia(inertia.mass, inertia.h, Symmetric()), Inertia(0, Vector(), inertia.J)

@@ -1,4 +1,4 @@
-"""A turn about z."""
+"""A rotation about z."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Revolute(JointKind):
         return [Motion(angular=Z)]
 
     def grouped(self, inertia):
-        """A mass distribution that is symmetric about the axis and has no moment of inertia about it."""
+        """Move a mass distribution that is symmetric about the axis and has no moment of inertia about it."""
         J, yy = inertia.J, inertia.J.yy
         kept = Inertia(0, Vector(inertia.h.x, inertia.h.y, 0), Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
         return kept, Inertia(inertia.mass, Vector(0, 0, inertia.h.z), Symmetric(yy, 0, 0, yy, 0, 0))
 
 
 def cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
-    """Of ``value + constant``; whole quarter turns only exchange sine and cosine and cost nothing."""
+    """Return cosine and sine of ``value + constant``; quarter turns only exchange them and cost nothing."""
     c, s = cos_sin(constant)
     if c * s == 0:
         C, S = cos(value), sin(value)

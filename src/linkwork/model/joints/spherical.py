@@ -1,4 +1,4 @@
-"""All turns about a point: a ball joint."""
+"""All rotations about a point: a ball joint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Spherical(JointKind):
         return without_mass(inertia)
 
     def stretch(self, q, rest):
-        """The shortest turn back; its rest is the unit quaternion."""
+        """Return the shortest rotation from the unit quaternion, which is its rest."""
         return list(turn_of(q))
 
     def rates(self, q, v):
@@ -58,6 +58,6 @@ class Spherical(JointKind):
         return [0.0, 0.0, 0.0, 1.0]
 
     def random(self, rng, shape, lower, upper):
-        """Evenly over all turns."""
+        """Return uniform random rotations."""
         q = rng.normal(size=(*shape, 4))
         return q / np.linalg.norm(q, axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Two turns about axes that meet at right angles: the first fixed in the parent, the second in the body."""
+"""Two rotations about axes that intersect at right angles: the first fixed in the parent, the second in the body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .kind import JointKind
 
 
 class Universal(JointKind):
-    """z, turned by a quarter about x, and z again: the second axis is z of the body, the first one y at zero."""
+    """Rotations about z, a quarter turn about x, and about z: the second axis is z of the body, the first y at zero."""
 
     name = "universal"
     position_parts = velocity_parts = ("first", "second")
@@ -37,7 +37,7 @@ class Universal(JointKind):
         return [Motion(angular=Vector(sin(q[1]), cos(q[1]), 0)), Motion(angular=Z)]
 
     def subspace_rates(self, joint, q, v):
-        """The first axis is seen to turn back about the second."""
+        """The body sees the first axis turn back about the second."""
         return [Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * v[1]), Motion()]
 
     def grouped(self, inertia):
@@ -45,5 +45,5 @@ class Universal(JointKind):
 
 
 def without_mass(inertia: Inertia) -> tuple[Inertia, Inertia]:
-    """A mass in the centre of all turns does not feel them."""
+    """Split off a mass in the centre of all rotations, which needs no force of them."""
     return Inertia(0, inertia.h, inertia.J), Inertia(inertia.mass)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...constraints import row_names
 from ...constraints.equations import place_sizes
-from ...constraints.independent_rows import leading_jacobian
+from ...constraints.independent_rows import constraint_jacobian
 from ...errors import ShapeError, UnsupportedError
 from ...model import Constraint, ConstraintKind, Model
 from ...model.coordinates import real_numbers
@@ -65,7 +65,7 @@ class ContactForces:
         if constraint_forces is not None:
             permanent = np.asarray(constraint_forces, float)
             batch, numbers = permanent.shape[:-1], {name: k for k, name in enumerate(row_names(model))}
-            J = leading_jacobian(model, np.array(model.home))
+            J = constraint_jacobian(model, np.array(model.home))
             for contact in (each for each in model.permanent if each.kind.touches):
                 rows = {row: numbers[f"{contact.name}.{row}"] for row in contact.kind.rows}
                 values = {row: permanent[..., k] for row, k in rows.items()}
@@ -213,7 +213,7 @@ def contact_forces(
         )
     v, tau = velocities(model, v, "v"), torques(model, tau, "tau")
     options: dict[str, Any] = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
-    every = v.shape[-1] == model.n_leading > model.nv  # the joints
+    every = v.shape[-1] == model.coordinates.nv > model.nv  # the joints
     if model.switched:
         if forces is None:
             on = np.ones(len(model.switched)) if contacts is None else contacts

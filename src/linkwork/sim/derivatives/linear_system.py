@@ -66,7 +66,7 @@ def _continuous(workspace: Workspace, q: Any, v: Any, acting: Sequence[Any]) -> 
       (2)  d/dt dq = G dv + d(G v)/dq dq - [v, dq]
     """
     model = workspace.model
-    located, n = list(model.mobility.located), model.n_located
+    located, n = list(model.mobility.configuration), model.n_configuration
     _, da_dq, da_dv, *by_acting = workspace.function("forward_dynamics_derivatives")(q, v, *acting)
     batch, rolls = da_dq.shape[:-2], n > model.nv
     A = np.zeros((*batch, n + model.nv, n + model.nv))

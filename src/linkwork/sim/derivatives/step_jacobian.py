@@ -84,7 +84,7 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
     memory = [port for port in state if port.name.startswith(MEMORY)]
     standing = [port for port in state if port.name == "stand"]
     ports = [state[0], Port("v", (model.nv,)), *memory, *standing, *own.ports[len(state) :]]
-    before = model.n_located + model.nv
+    before = model.n_configuration + model.nv
     n = before + sum(port.size for port in memory)
 
     def run(*values: Any) -> Mapping[str, Any]:
@@ -99,7 +99,7 @@ def _program(plant: Plant, scheme: OneStep) -> Program:
         stand = [x + change_of(y) for x, y in zip(flattened(given, standing), moved, strict=True)]
         after = split(_stepped(own, scheme, given, [*x, *[0] * (own.x - len(x) - len(stand)), *stand], u), state)
         moving, mobility = _shift(model, after["q"]), model.mobility
-        independent = [*(moving[k] for k in mobility.located), *(after["v"][k] for k in mobility.independent)]
+        independent = [*(moving[k] for k in mobility.configuration), *(after["v"][k] for k in mobility.independent)]
         more = [x for port in memory for x in after[port.name]]
         rows = [[slope_of(x, k) for k in range(n + len(u))] for x in (*independent, *more)]
         return {"A": [row[:n] for row in rows], "B": [row[n:] for row in rows]}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...constraints import (
-    LoopEquations,
+    ConstraintEquations,
     RedundantSaddle,
     RegularSaddle,
     SaddlePoint,
@@ -79,8 +79,8 @@ class ConstrainedNow(Now):
         return self.method.system(self.for_method(self.model), self.tree[0])
 
     @cached_property
-    def equations(self) -> LoopEquations:
-        return LoopEquations.independent(self.model, self.tree[0])
+    def equations(self) -> ConstraintEquations:
+        return ConstraintEquations.independent(self.model, self.tree[0])
 
     @cached_property
     def net(self) -> list[Scalar]:
@@ -160,7 +160,7 @@ class ConstrainedNow(Now):
     def output(self, name: str) -> Any:
         of_motion = {"kinetic_energy": kinetic_energy, "momentum": momentum}
         if name == "loop_rates":
-            return LoopEquations(self.model, self.tree[0]).rates(self.rates)
+            return ConstraintEquations(self.model, self.tree[0]).rates(self.rates)
         if name == "constraint_forces":
             return forces_at_cuts(self.model, self.tree[0], self.held)
         return of_motion[name](self.model, *self.tree) if name in of_motion else super().output(name)

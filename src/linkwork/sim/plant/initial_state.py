@@ -77,21 +77,21 @@ def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     if isinstance(v, Mapping):
         return vector(model, "v_joints" if set(model.coordinates.velocities.joints) <= set(v) else "v", v, where)
     array = numbers(v, where)
-    return vector(model, "v_joints" if array.shape[-1:] == (model.n_leading,) else "v", array, where)
+    return vector(model, "v_joints" if array.shape[-1:] == (model.coordinates.nv,) else "v", array, where)
 
 
 def _of_all_joints(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Velocities of all joints that keep the loops closed."""
     model = workspace.model
     if not v.any():
-        return np.zeros((len(q), model.n_leading))
+        return np.zeros((len(q), model.coordinates.nv))
     if v.shape[-1] == model.nv:
         if not (conditioning := workspace.function("conditioning")(q)).min() >= SINGULAR:
             raise LinkworkError(
                 "the velocities of the independent joints do not tell those of the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
-                fix=f"give v0 of all {model.n_leading} joints: {model.coordinates.velocities}",
+                fix=f"give v0 of all {model.coordinates.nv} joints: {model.coordinates.velocities}",
             )
         return workspace.function("joint_velocities")(q, v)
     rates = np.abs(workspace.function("loop_rates")(q, v)).max()

@@ -56,7 +56,7 @@ class Plant:
 
     @cached_property
     def state(self) -> list[Port]:
-        q, v = Port("q", (self.model.nq,)), Port("v", (self.model.n_leading,))
+        q, v = Port("q", (self.model.nq,)), Port("v", (self.model.coordinates.nv,))
         memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
         contacts = [
             Port(BEFORE, (len(self.model.switched),)),

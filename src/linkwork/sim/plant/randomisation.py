@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...model import Joint, Model, Offset, Stribeck, carrying
-from ...model.drive_checks import check_values
 from ...model.pseudo_inertia import negative_mass
+from ...model.structure_checks import check_values
 from ...scalar import Scalar, is_zero
 from ...spatial import Inertia, Vector
 

@@ -62,7 +62,7 @@ class Beginning:
 
     def __init__(self, plant: Plant, now: Now, s: Scalar):
         self.plant, self.now, self.s = plant, now, s
-        self.nq, self.nv = plant.model.nq, plant.model.n_leading
+        self.nq, self.nv = plant.model.nq, plant.model.coordinates.nv
         self.moving = self.nq + self.nv + sum(port.size for port in plant.state if port.name in now.memory_rates)
         self.n = self.moving - self.nq
 
@@ -142,7 +142,11 @@ def _balance(plant: Plant) -> Program:
     memory, held = [port for port in plant.state if port.name.startswith(MEMORY)], []
     if plant.model.constrained:
         held = [Port("held", (len(plant.model.mobility.rows),))]
-    rates = [Port("a", (plant.model.n_leading,)), *(Port(f"rate of {port.name}", port.shape) for port in memory), *held]
+    rates = [
+        Port("a", (plant.model.coordinates.nv,)),
+        *(Port(f"rate of {port.name}", port.shape) for port in memory),
+        *held,
+    ]
 
     def run(*values: Any) -> dict[str, Any]:
         given = dict(zip((port.name for port in (*plant.ports, *rates)), values, strict=True))

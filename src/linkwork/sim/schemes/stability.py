@@ -60,7 +60,7 @@ def modes_of(slopes: np.ndarray) -> Modes:
 def _states(setup: Setup) -> tuple[np.ndarray, ...]:
     x, model = setup.x0[0], setup.plant.model
     still = x.copy()
-    still[model.nq : model.nq + model.n_leading] = 0.0
+    still[model.nq : model.nq + model.coordinates.nv] = 0.0
     if not len(x):
         return ()
     return (x,) if np.array_equal(x, still) else (x, still)

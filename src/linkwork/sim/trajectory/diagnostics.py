@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...codegen.schemes import Rosenbrock
-from ...constraints import LoopEquations
+from ...constraints import ConstraintEquations
 from ...constraints.equations import Way
 from ...formulations.quantities import conditioning
 from ...model import Model
@@ -52,11 +52,11 @@ def findings(
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
     flat = np.zeros(samples, bool)
-    if "q" in arrays and (model.n_located > model.nv or model.has_modes):
+    if "q" in arrays and (model.n_configuration > model.nv or model.has_modes):
         every = -(-times // (LOOKS if samples > 1 else ALONE))
         t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
         yield from _deflections(model, t, q)
-        if model.n_located > model.nv:
+        if model.n_configuration > model.nv:
             flat = yield from _flat(model, t, q)
             yield from _undetermined(model, t, q)
     every = -(-times // (LOOKS if samples > 1 else MOST))
@@ -114,7 +114,7 @@ def unbalanced(model: Model, arrays: Mapping[str, Any]) -> str:
     found = Imbalance.of(arrays)
     if found is None or not found.share[0] > FINE:
         return ""
-    if model.n_located > model.nv and any(_flat(model, arrays["t"], np.asarray(arrays["q"]))):
+    if model.n_configuration > model.nv and any(_flat(model, arrays["t"], np.asarray(arrays["q"]))):
         return ""
     return found.story(0, arrays["t"])
 
@@ -262,7 +262,7 @@ def _flat(model: Model, t: np.ndarray, q: np.ndarray) -> Generator[Note, None, n
     """Of what rolls: a wheel that has fallen over has no lowest point. Returns in which samples there is one."""
     fallen = np.zeros(len(q), bool)
     with np.errstate(all="ignore"):
-        ways = LoopEquations.at(model, list(np.moveaxis(q, -1, 0))).ways()
+        ways = ConstraintEquations.at(model, list(np.moveaxis(q, -1, 0))).ways()
         for loop, way in zip(model.permanent, ways, strict=True):
             if isinstance(way, Way) and (axle := loop.kind.lean(way.end)):
                 bad = np.broadcast_to(np.hypot(*axle) < FLAT, q.shape[:-1])
