@@ -1,4 +1,4 @@
-# Everything a fresh machine with Python 3 and make needs. CONTRIBUTING.md tells what each target is for.
+# Everything a fresh machine with Python 3 and make needs. CONTRIBUTING.md explains each target.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
@@ -9,7 +9,7 @@ demo: $(VENV)/plot
 	$(RUN)/linkwork demo
 	mkdir -p demo
 	$(RUN)/linkwork simulate panda --goal 0.8,0.4,0,-1.6,0,2,0.8 --duration 1.5 --plot demo/motion.png -o demo/motion.npz
-	$(RUN)/linkwork report panda --force -o demo/report.html
+	$(RUN)/linkwork report panda --overwrite -o demo/report.html
 
 quick: SOME := --quick
 quick: test
@@ -17,15 +17,17 @@ quick: test
 full: SOME := --full
 full: test
 
-# Types are looked at while the tests run: one after the other takes half a minute more.
+# Types are checked while the tests run, which saves half a minute.
 test: $(VENV)/test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
+	$(RUN)/codespell -D- -D tests/american.txt
 	$(RUN)/basedpyright & types=$$!; OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto $(SOME) && wait $$types
 
 lint: $(VENV)/test
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
+	$(RUN)/codespell -D- -D tests/american.txt
 	$(RUN)/basedpyright
 
 bench: $(VENV)/bench

@@ -1,4 +1,4 @@
-"""Operations per state beside those of Pinocchio, which records its algorithms when run on CasADi symbols."""
+"""Operations per state, compared with Pinocchio's, which are recorded by running it on CasADi symbols."""
 
 from __future__ import annotations
 

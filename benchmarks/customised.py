@@ -22,8 +22,8 @@ BUNDLED = ("puma560", "stanford")
 
 
 def customised(cases: dict[str, Case], rounds: int, budget: float) -> Iterator[dict[str, Any]]:
-    """Row after row: one textbook method with each kind of parameters, with and without passes, and linkwork's own
-    choice beside it."""
+    """Yield rows: one textbook method with each kind of parameters, with and without passes, and the default of
+    linkwork."""
     own = {name: Case(Own(name, name, floating=False)) for name in BUNDLED}
     for name in ("panda", "ur5", *BUNDLED, "anymal"):
         case = (cases | own)[name]

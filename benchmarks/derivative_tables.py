@@ -22,15 +22,17 @@ def dynamics_table(results: Results) -> Table:
         one = time_cell(times[ONE_STATE]), time_cell(times[CALL]), f"{r['speedup_one_state']:.1f}×"
         what = r["robot"], words(r["quantity"]).removesuffix(" derivatives"), form
         rows.append([*what, *map(time_cell, shown), generated, *ratios, *one, f"{r['error']:.0e}"])
-    text = f"""Nanoseconds per state. `robot.inverse_dynamics_derivatives(q, v, a)` gives tau, dtau_dq, dtau_dv and M,
-`robot.forward_dynamics_derivatives(q, v, tau)` gives a, da_dq, da_dv and da_dtau, in new arrays; packed:
-`function.packed()`, the distinct entries that are no constants. Pinocchio has no batched form, so it is called from
-Python in a loop over {FEW} states made ready before, `computeRNEADerivatives` and `computeABADerivatives`; its dense
-matrices stay in its data. CasADi differentiates linkwork's own program of the dynamics (Pinocchio's wheel cannot be
-traced), by q along its tangent, and generates C with a loop over {FEW} states (`map`), which writes the entries that
-are not zero by structure; gcc {" ".join(OPTIONS)}, called through `buffer()`. The ratios are of Pinocchio's loop to
-batches of {FEW} and of {STATES}, and of its single call to linkwork's. Errors are relative, row by row (a row belongs
-to a joint), against Pinocchio."""
+    text = f"""Nanoseconds per state. The ratios are Pinocchio's loop to batches of {FEW} and of {STATES}, and its
+single call to linkwork's. Errors are relative to Pinocchio, row by row; a row belongs to a joint.
+
+- **linkwork**: `robot.inverse_dynamics_derivatives(q, v, a)` returns tau, dtau_dq, dtau_dv and M.
+  `robot.forward_dynamics_derivatives(q, v, tau)` returns a, da_dq, da_dv and da_dtau. The arrays are new. "Packed" is
+  `function.packed()`: the distinct entries that are not constant.
+- **Pinocchio** has no batched form. Python calls `computeRNEADerivatives` and `computeABADerivatives` in a loop over
+  {FEW} prepared states. The dense matrices stay in its data.
+- **CasADi** differentiates linkwork's own program, because Pinocchio's wheel cannot be traced. It generates C with a
+  loop over {FEW} states (`map`), which writes the entries that are not structurally zero. The C is compiled by gcc with
+  {" ".join(OPTIONS)} and called through `buffer()`."""
     header = ["robot", "derivatives of", "form", *(f"linkwork,<br>{size}" for size in SIZES), "Pinocchio,<br>loop"]
     header += ["CasADi,<br>C", *(f"ratio,<br>{size}" for size in SIZES), "linkwork,<br>one call"]
     header += ["Pinocchio,<br>one call", "ratio", "error"]
@@ -44,7 +46,7 @@ def forms_table(results: Results) -> Table:
             cells = [time_cell(r["times"][batch(size, form)]) for size in SIZES for form in ("dense", "packed")]
             rows.append([r["robot"], words(r["quantity"]).removesuffix(" derivatives"), *cells])
     header = ["robot", "derivatives of", *(f"{form},<br>{size}" for size in SIZES for form in ("dense", "packed"))]
-    text = "Nanoseconds per state in batches, where both forms are measured."
+    text = "Nanoseconds per state in batches, for robots with measurements of both forms."
     return Table("Dense and packed derivatives", header, rows, text, texts=2)
 
 
@@ -59,10 +61,10 @@ def programs_table(results: Results) -> Table:
         theirs = f"{traced[key]:,}" if key in traced else "-"
         what = r["robot"], words(r["quantity"]).removesuffix(" derivatives"), f"`{r['method']}`"
         rows.append([*what, *sizes, theirs, seconds.get(key, "-")])
-    text = """Instructions per state of the method that linkwork takes by itself (a fused multiply-add is one), the
-limit set, and the numbers that come out, dense and packed. CasADi: multiplications, additions and divisions of its own
-derivatives of linkwork's dynamics, after `cse`. Cold: seconds of processor time from the file to the first dense
-result, with nothing in a cache. No friction, no rotors."""
+    text = """Instructions per state of the default method, without friction and rotors; a fused multiply-add counts as
+one. "Limit" is the target. "Outputs" and "packed" are the numbers of results, dense and packed. "CasADi" counts the
+multiplications, additions and divisions of its own derivatives of linkwork's dynamics, after `cse`. "Cold" is the
+processor time from the file to the first dense result, with an empty cache."""
     header = ["robot", "derivatives of", "method", "instructions", "limit", "outputs", "packed", "CasADi", "cold, s"]
     return Table("Programs of derivatives", header, rows, text, texts=3)
 
@@ -77,11 +79,14 @@ def gradients_table(results: Results) -> Table:
         ratios = [f"**{1 / r[name]:.2f}×**" for name in ("speedup", "speedup_alone")]
         rows.append([r["robot"], *counts, *cells[:2], ratios[0], *cells[2:], ratios[1], f"{r['error']:.0e}"])
     first = results["gradients"][0]
-    text = f"""Instructions of a step (semi-implicit Euler, torques held) and of the step back, a product of weights
-with its derivative by state and torques. Then nanoseconds per step of {first["samples"]} samples of {first["steps"]}
-steps, and of one trajectory: `rollout(...)`, and `rollout(..., checkpoint_every=1)` with `pullback(q=..., v=...)`,
-which gives the gradient of a sum of all records times weights by initial states and all torques. Held first to central
-differences in a random direction; the last column is the largest difference, relative."""
+    text = f"""The gradient of a weighted sum of all records with respect to initial states and all torques:
+`rollout(..., checkpoint_every=1)` and `pullback(q=..., v=...)`, compared with `rollout(...)` alone.
+
+- The first columns are instructions of a step (semi-implicit Euler, constant torques) and of the step back. The step
+  back multiplies weights by the derivative of the step with respect to state and torques.
+- The next columns are nanoseconds per step, for {first["samples"]} samples of {first["steps"]} steps and for one
+  trajectory.
+- The last column is the largest relative difference from central differences in a random direction."""
     header = ["robot", "step", "step back", "factor", "rollout", "and gradient", "ratio"]
     header += ["rollout,<br>one", "and gradient,<br>one", "ratio", "error"]
     return Table("Gradients through time", header, rows, text)

@@ -53,7 +53,7 @@ def programs(robot: linkwork.Robot) -> Iterator[tuple[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("verb", choices=("record", "compare"))
+    parser.add_argument("command", choices=("record", "compare"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--robot", help="only robots whose names contain this")
     asked = parser.parse_args()
@@ -62,7 +62,7 @@ def main() -> None:
         if asked.robot is None or asked.robot in name:
             print(name, file=sys.stderr, flush=True)
             found |= {f"{name}/{key}": value for key, value in programs(robot)}
-    if asked.verb == "record":
+    if asked.command == "record":
         asked.file.write_text(json.dumps(found, indent=0))
         print(len(found), "programs")
         return

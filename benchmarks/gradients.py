@@ -1,4 +1,4 @@
-"""Gradients through time: what going back through a step and through a whole rollout costs beside going forward."""
+"""Gradients through time: cost of the backward pass through a step and a rollout, relative to the forward pass."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def step_back(case: Case) -> dict[str, Any]:
 
 
 def gradients(case: Case, rounds: int, budget: float) -> dict[str, Any]:
-    """Of a sum of all recorded positions and velocities times weights, by the initial states and all torques; held to
-    central differences first."""
+    """Gradient of a weighted sum of all recorded positions and velocities with respect to initial states and torques;
+    compared with central differences first."""
     robot, random = case.robot, np.random.default_rng(2)
     q, v = case.q[:SAMPLES].copy(), 0.1 * case.v[:SAMPLES]
     torque = random.normal(size=(SAMPLES, STEPS, robot.nv))

@@ -1,8 +1,8 @@
 """A fit by simulation against mujoco.sysid: seventy inertial parameters of a Panda from a recording in closed loop.
 
 Both simulate the same segments by semi-implicit Euler from the same recorded states, and have the same weights.
-MuJoCo's tool takes differences of rollouts, linkwork the slopes of the steps. MuJoCo's is given models that are copied
-and changed in memory, which is quicker than its own way of compiling each anew.
+MuJoCo uses finite differences of rollouts, linkwork the derivatives of the steps. MuJoCo gets models that are copied
+and changed in memory, which is faster than compiling each model again, its default.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _FittedError(Exception):
 
 
 def _agree(problem: Problem, theirs: Theirs) -> dict[str, float]:
-    """Of motions from the start, and of slopes, relative to the largest; stop if they are too large."""
+    """Errors of motions from the start and of slopes, relative to the largest; stop if they are too large."""
     mine = problem.weights * problem.begun.now.differences[:, 1:]
     other = theirs.residual(theirs.start[:, None]).reshape(mine.shape)
     r = theirs.residual(theirs.start[:, None])
@@ -266,12 +266,15 @@ def identification_table(results: dict[str, Any]) -> Table:
     row += (
         [f"{own['seconds']:.1f} ({own['iterations']})" for own in r["search"].values()] if "search" in r else ["-"] * 2
     )
-    text = f"""Inertial parameters of all links from a recording under a PD law, positions and velocities at each
-step of {DT * 1e3:g} ms, in {r["segments"]} segments that start from the recorded states. Seconds of an iteration:
-linkwork simulates, follows its slopes and solves for the step; `mujoco.sysid` takes differences, with models changed in
-memory instead of compiled anew; beside it the {r["unknowns"] + 1} rollouts that differences cannot do without. Then
-seconds, and iterations, until a millionth of the misfit is left. Motions agreed first to {r["apart"]["motion"]:.0e},
-slopes to {r["apart"]["slopes"]:.0e}, which is as good as differences are."""
+    text = f"""Inertial parameters of all links are fitted to a simulated recording under PD control. It has positions
+and velocities at each step of {DT * 1e3:g} ms, in {r["segments"]} segments that start from the recorded states.
+
+- The first times are seconds per iteration. linkwork simulates, propagates exact derivatives and solves for the step.
+  `mujoco.sysid` uses finite differences, with models changed in memory instead of compiled again. "Rollouts alone" are
+  the {r["unknowns"] + 1} rollouts that finite differences need at least.
+- "Search" is seconds and iterations until a millionth of the misfit is left.
+- Motions agree to {r["apart"]["motion"]:.0e}, derivatives to {r["apart"]["slopes"]:.0e}, the accuracy of finite
+  differences."""
     header = ["robot", "unknowns", "steps", "linkwork", "sysid", "rollouts<br>alone", "ratio to<br>sysid"]
     header += ["ratio to<br>rollouts", "search,<br>linkwork", "search,<br>sysid"]
     return Table("Fits by simulation", header, [row], text)

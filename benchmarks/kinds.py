@@ -22,6 +22,6 @@ def keep(results: Results, folder: Path):
 
 
 def kept(folder: Path) -> list[Results]:
-    """Of all kinds, the newest first."""
+    """Results of all kinds, the newest first."""
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")]
     return sorted(runs, key=lambda results: results["date"], reverse=True)

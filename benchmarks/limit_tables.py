@@ -1,4 +1,4 @@
-"""Tables of how near a run comes to what the processor can do: lanes, parts, the peak, threads."""
+"""Tables of a run compared with the limits of the processor: lanes, parts, the peak, threads."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def peak_table(results: Results) -> Table:
         for r in runs
         for o in (r["operations"],)
     )
-    text = f"""Operations counted: {counted}.
-The {runs[0]["sincos"]} pairs of sine and cosine ({runs[0]["sincos_operations"]} operations each) take time but do not
-count, except where said. The peak is a program of independent chains of multiply-adds, compiled and called the same
-way."""
+    text = f"""Counted operations: {counted}. The {runs[0]["sincos"]} pairs of sine and cosine, with
+{runs[0]["sincos_operations"]} operations each, take time but count in one row only. The peak is that of independent
+chains of multiply-adds, compiled and called in the same way."""
     header = ["what", *(f"{r['robot']},<br>{words(r['quantity'])}" for r in runs)]
     return Table("Share of the peak", header, rows, text)
 
@@ -51,15 +50,16 @@ def lanes_table(results: Results) -> Table:
             cells += [time_cell(time), f"{issued / (width['gflops_peak'] / 2) / time['ns']:.0%}"]
             gains.append(f"{r['speedup'] if own else r['speedup_narrower'][str(width['lanes'])]:.1f}×")
         rows.append([r["robot"], words(r["quantity"]), str(issued), *cells, *gains])
-    text = f"""Nanoseconds per state in batches of {STATES}, the same program built for narrower vectors on the same
-processor: eight lanes with AVX-512, four and two as on a processor that has none (sixteen registers). Results have the
-same bits. Beside each time: the share of it that the arithmetic instructions alone would take, those of sine and cosine
-among them, if all were started at the measured rate of fused multiply-adds ({of_pair} instructions for a pair; what
-moves data, compares and shifts is not counted). The last columns are ratios to Pinocchio's batch call in the same
-rounds."""
+    text = f"""Nanoseconds per state in batches of {STATES}, for the same program built for vectors of different widths.
+Eight lanes use AVX-512; four and two lanes run as on a processor without it (sixteen registers). Results have the same
+bits. The last columns are ratios to Pinocchio's batch call in the same rounds.
+
+"Arithmetic" is the share of the time that the arithmetic instructions alone would take, at the measured rate of fused
+multiply-adds. It includes {of_pair} instructions for each pair of sine and cosine, but no moves, comparisons and
+shifts."""
     lanes = [width["lanes"] for width in widths]
     header = ["robot", "quantity", "instructions"]
-    header += [name for n in lanes for name in (f"{n} lanes", "of it<br>arithmetic")]
+    header += [name for n in lanes for name in (f"{n} lanes", "arithmetic")]
     return Table("Lanes", [*header, *(f"ratio,<br>{n} lanes" for n in lanes)], rows, text, texts=2)
 
 
@@ -73,10 +73,10 @@ def parts_table(results: Results) -> Table:
             rows.append([what, str(width["lanes"]), *(f"{number:.1f}" for number in numbers)])
     text = f"""![Time per state against lanes](lanes.png)
 
-Nanoseconds per state in batches of {STATES}. Four programs are timed, each of which does what the one before does and
-one thing more: the inputs are read and packed; as many numbers as the function has go out; as many sines and cosines
-are taken; everything is computed. A part is what it adds. Python is a call of the function with no state in it, shared
-by all. Beside them, the time that the arithmetic instructions would take at the rate of the peak."""
+Nanoseconds per state in batches of {STATES}. Four programs are timed. Each does what the one before does, and one thing
+more: read and pack the inputs, write as many numbers as the function, compute as many sines and cosines, compute
+everything. A column is the time that this step adds. "Python" is a call without states, divided among all states. The
+last columns are the time of the arithmetic instructions at the peak rate, and this rate."""
     header = ["", "lanes", *PARTS, "whole", "arithmetic<br>alone", "peak,<br>GFLOP/s"]
     return Table("Where the time goes", header, rows, text)
 
@@ -88,9 +88,7 @@ def one_call_table(results: Results) -> Table:
         rows.append(
             [f"{r['robot']}, {words(r['quantity'])}", *(f"{ns:.0f}" for ns in (*times.values(), sum(times.values())))]
         )
-    text = (
-        "Nanoseconds of a call with one state, by the same programs. The native code works on a whole vector of states."
-    )
+    text = "Nanoseconds of a call with one state, for the same programs. Native code computes a whole vector of states."
     return Table("Where the time of one call goes", ["", *results["parts"][0]["one_call"], "whole"], rows, text)
 
 
@@ -100,8 +98,9 @@ def threads_table(results: Results) -> Table:
         times = [time_cell(r["times"][str(number)]) for number in THREADS]
         gains = [f"{gain:.2f}×" for gain in r["gains"].values()]
         rows.append([f"{r['robot']}, {words(r['quantity'])}", f"{r['states']:,}", *times, *gains])
-    text = f"""Nanoseconds per state by wall time on {results["machine"]["cores"]} cores, results to an array made
-before; other work on the machine shows. The same bits with every number of threads. Gains are against one thread."""
+    text = f"""Nanoseconds per state of wall time on {results["machine"]["cores"]} cores. Other work on the machine
+affects them. Results go to an existing array and have the same bits with every number of threads. Gains are over one
+thread."""
     names = [f"{number} thread{'s' if number != 1 else ''}" if number != "auto" else '"auto"' for number in THREADS]
     return Table("Threads", ["", "states", *names, *(f"gain,<br>{name}" for name in names[1:])], rows, text)
 
@@ -112,9 +111,9 @@ def ports_table(results: Results) -> Table:
         busy = ", ".join(f"{port} {share:.0%}" for port, share in list(r["busy"].items())[:3])
         numbers = f"{r['cycles_per_state']:.1f}", f"{r['cycles']:.0f}", str(r["cycles_alone"])
         rows.append([f"panda, {words(r['quantity'])}", r["processor"], str(r["lanes"]), *numbers, busy])
-    text = """What the kernels, sines included, would take on other processors: cycles, by `llvm-mca`, which knows
-their ports and how long each instruction takes, but nothing of caches, of packing and of unpacking. A block is as many
-states as there are lanes: among others, and alone. Beside them the busiest ports, and the share of the cycles in which
-they work."""
+    text = """Cycles that the kernels, including sines, would take on other processors, predicted by `llvm-mca`. It
+knows the ports of a processor and the latency of each instruction, but ignores caches, packing and unpacking. A block
+has as many states as there are lanes. It is given among other blocks, and alone. The last column is the busiest ports
+and their share of the cycles."""
     header = ["", "processor", "lanes", "cycles,<br>a state", "a block", "a block<br>alone", "busiest ports"]
-    return Table("Processors not at hand", header, rows, text, texts=2)
+    return Table("Other processors, predicted", header, rows, text, texts=2)

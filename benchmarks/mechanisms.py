@@ -56,7 +56,7 @@ def pinocchio_tree(robot: linkwork.Robot) -> pin.Model:
     model.gravity.linear = np.array(list(robot.model.gravity))
     model.armature[:], model.damping[:] = 0, 0
     for k in range(1, model.njoints):
-        if model.joints[k].nv == 6:  # a floating body is told by its pose in the world
+        if model.joints[k].nv == 6:  # the pose in the world determines a floating body
             model.jointPlacements[k] = pin.SE3.Identity()
     return model
 

@@ -23,7 +23,7 @@ ONE_CALL = ("Python, pack, unpack", "sines", "kernel")
 
 
 def time_of_parts(case: Case, quantity: str, rounds: int, budget: float) -> dict[str, Any]:
-    """Of batches, in one race: stage by stage for every width, the peak of the core, and what Python adds."""
+    """Times of batches in one race: each stage for every width, the peak of the core, and the overhead of Python."""
     function, inputs = getattr(case.robot, quantity), case.inputs(quantity)
     wide, stages, expected = targets(), _stages(function.program), function(*inputs)
     none, one = [array[:0] for array in inputs], [array[0].copy() for array in inputs]
@@ -90,7 +90,7 @@ def issued(counted: Operations) -> int:
 
 
 def _share(case: Case, function: Function, lanes: int, times: dict[str, Any]) -> dict[str, Any]:
-    """Of the peak of fused multiply-adds, ratios within each round."""
+    """Shares of the peak of fused multiply-adds, as ratios within each round."""
     counted, whole = function.operations, times["function"]["ns"]
     peak = times[_name(lanes, "peak")]
     flops = counted.mul + counted.add

@@ -22,7 +22,7 @@ def agree(who: str, expected: np.ndarray, got: np.ndarray, rows: bool = False) -
     """The largest error of each result entry (joint) against its largest magnitude in the batch; stop if too large.
     ``rows``: of each row of matrices that have entries of zero.
 
-    Not gated, but told: the largest error within one state against that state's largest entry. It can be greater,
+    Only reported: the largest error within one state against that state's largest entry. It can be greater,
     because linkwork reads an angle written 1.57079632679 as exactly pi/2 (5e-12 from what the file says, and from what
     the peers compute with), which shows in states whose terms nearly cancel.
     """

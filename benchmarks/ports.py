@@ -1,4 +1,4 @@
-"""What a kernel would take on processors that are not at hand: its instructions, weighed by llvm-mca (Debian's llvm).
+"""Predicted cycles of a kernel on other processors: llvm-mca (Debian's llvm) evaluates its instructions.
 
     python benchmarks/ports.py [ROBOT [QUANTITY]]
 

@@ -11,34 +11,42 @@ from table import Table
 from tables import tables
 from targets import words
 
-HOW = """How it is measured: results are compared first and must agree to 1e-10 relative for every joint, by name.
-Contenders take turns, round by round; a figure is the median of the rounds, ± half the distance of their quartiles; a
-ratio is the median of the ratios within each round. What runs on one thread is timed by the processor time of that
-thread, the rest by wall time. What the columns of a table mean stands in the first section that has it."""
+HOW = """How it is measured:
+
+- Results are compared first. They must agree to 1e-10 relative, for every joint.
+- The libraries take turns, round by round. A number is the median of the rounds, ± half the interquartile range.
+- A ratio is the median of the ratios within each round.
+- Code on one thread is timed by the processor time of that thread, all other code by wall time.
+
+The columns of a table are explained where it appears first."""
 
 
 def markdown(runs: Sequence[Results]) -> str:
-    """Of the runs of all kinds, the newest first."""
-    head = f"""# How fast
+    """Return the page of all runs, the newest first."""
+    head = f"""# Benchmark results
 
-Made by `make bench` (`python benchmarks/run.py`), which replaces the section of the processor it runs on and keeps
-the others; do not edit. Raw figures: `results/`.
+Compare the speed of linkwork with Pinocchio, MuJoCo and CasADi, on several processors. [Speed](../docs/speed.md)
+explains the numbers.
+
+`make bench` (`python benchmarks/run.py`) writes this page: do not edit it. It replaces the section of the processor on
+which it runs and keeps the others. The raw numbers are in `benchmarks/results`.
 
 ![Speed-up against Pinocchio](speed.png)
 
 {HOW}"""
-    told: set[str] = set()
-    return "\n\n".join([head, summary(runs).markdown(level=2), *(_section(run, told) for run in runs)]) + "\n"
+    explained: set[str] = set()
+    return "\n\n".join([head, summary(runs).markdown(level=2), *(_section(run, explained) for run in runs)]) + "\n"
 
 
 def summary(runs: Sequence[Results]) -> Table:
-    """What can be compared between kinds: ratios, and dates."""
+    """Ratios of all kinds of processors side by side."""
     columns = [_ratios(run) for run in runs]
     names = dict.fromkeys(name for column in columns for name in column)
     rows = [[*name, *(column.get(name, "-") for column in columns)] for name in names]
-    text = f"""Ratios within one run: how many times faster linkwork is than what it is compared with. Batches have
-{STATES} states and run on one thread."""
-    return Table("All kinds", ["", "against", *(kind(run).replace(", ", "<br>") for run in runs)], rows, text, texts=2)
+    text = f"""A ratio says how many times faster linkwork is in the same run. Batches have {STATES} states and run on
+one thread."""
+    header = ["", "against", *(kind(run).replace(", ", "<br>") for run in runs)]
+    return Table("All processors", header, rows, text, texts=2)
 
 
 def _ratios(run: Results) -> dict[tuple[str, str], str]:
@@ -71,28 +79,28 @@ def _ratios(run: Results) -> dict[tuple[str, str], str]:
     return shown
 
 
-def _section(run: Results, told: set[str]) -> str:
-    """A heading, the machine, and all tables; words about a table only where they have not been told."""
+def _section(run: Results, explained: set[str]) -> str:
+    """A heading, the machine, and all tables; a table is explained where it occurs first."""
     parts = [_head(run)]
     for table in tables(run):
-        parts.append(table.markdown(text=table.title not in told))
-        told.add(table.title)
+        parts.append(table.markdown(text=table.title not in explained))
+        explained.add(table.title)
     return "\n\n".join(parts)
 
 
 def _head(run: Results) -> str:
     machine: dict[str, Any] = run["machine"]
     software = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
-    missed = [row["what"] for row in run["targets"] if not row["met"]]
-    verdict = f"Targets missed in this run: {'; '.join(missed)}." if missed else "All targets are met in this run."
+    met, targets = sum(row["met"] for row in run["targets"]), len(run["targets"])
+    missed = "; the table lists the missed ones last" if met < targets else ""
     parts = [
         f"## {kind(run)}",
         f"""- Measured on {run["date"][:10]} with {run["rounds"]} rounds, in {run["seconds"]:.0f} s
 - Processor: {machine["processor"]}, {machine["lanes"]} doubles per vector
-- {machine["cores"]} cores, one used unless said
+- {machine["cores"]} cores; one is used unless a table names more
 - {machine["system"]}, Python {machine["python"]}, {software}""",
         run.get("note", ""),
         "**A quick run (`--quick`): few rounds, for trying the benchmark only.**" if run["quick"] else "",
-        f"**{verdict}**",
+        f"{met} of {targets} targets are met{missed}.",
     ]
     return "\n\n".join(part for part in parts if part)

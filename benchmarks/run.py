@@ -1,7 +1,7 @@
 """linkwork against Pinocchio, CasADi and MuJoCo: ``python benchmarks/run.py [--quick] [--output DIR]``.
 
 Checks that all of them agree, times them in turn, keeps the results of this kind of processor in results/, and writes
-RESULTS.md and its pictures anew from those of all kinds. ``--report`` does only the last.
+RESULTS.md and its pictures from those of all kinds. ``--report`` does only the last.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main():
 
 def measure(quick: bool) -> dict[str, Any]:
     """Everything, as plain data."""
-    warnings.filterwarnings("ignore", "no limits act")  # the robots fall as far as they like
+    warnings.filterwarnings("ignore", "joint limits are off")  # the robots fall as far as they like
     rounds, budget, processes = (3, 0.005, 2) if quick else (15, 0.03, 7)
     began = perf_counter()
 
@@ -162,7 +162,7 @@ def measure(quick: bool) -> dict[str, Any]:
     results["derivative_compilation"] = cold(SOURCES)
     tell("exported C")
     results["export"] = exported(cases["panda"], rounds, budget)
-    tell("processors not at hand")
+    tell("other processors, predicted")
     programs = {quantity: getattr(cases["panda"].robot, quantity).program for quantity in (INVERSE, FORWARD)}
     if shutil.which("llvm-mca"):
         results["ports"] = [

@@ -41,5 +41,5 @@ def _stepping(case: Case, number: int, rounds: int, budget: float) -> dict[str, 
         contenders.append(Contender(MUJOCO, mujoco.mj_step, (model, mujoco.MjData(model))))
     times = race(contenders, rounds, budget)
     if stepper.diverged.any():
-        raise SystemExit(f"{case.source.name}: samples left the numbers while they were timed")
+        raise SystemExit(f"{case.source.name}: samples diverged while they were timed")
     return {"robot": case.source.name, "samples": number, "times": times}

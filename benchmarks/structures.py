@@ -1,4 +1,4 @@
-"""Robots of every structure (loops, springs, moving bases, beams, wheels, rotors, feet): linkwork beside Pinocchio."""
+"""Robots of every structure (loops, springs, moving bases, beams, wheels, rotors, feet): linkwork and Pinocchio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links that bend, wheels, flyers and feet: forward dynamics beside what Pinocchio has that comes nearest.
+"""Flexible links, wheels, flyers and feet: forward dynamics compared with the nearest function of Pinocchio.
 
 States and what else a peer needs (Jacobians of constraints, forces of rotors) are made before anything is timed.
 """

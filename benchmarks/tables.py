@@ -28,7 +28,7 @@ from timing import ratio
 
 
 def tables(results: Results) -> list[Table]:
-    """Of the sections that the run has: those of other kinds may be older than a section."""
+    """Tables of the sections that the run has; older runs lack some sections."""
     sections = {
         "targets": [_targets],
         "dynamics": [_batches, _calls, _variants],
@@ -58,7 +58,7 @@ def _find(times: dict[str, Any], *parts: str) -> dict[str, Any]:
 
 
 def _targets(results: Results) -> Table:
-    rows = results["targets"]
+    rows = sorted(results["targets"], key=lambda row: not row["met"])  # the missed ones last
     shown = [[r["what"], r["target"], r["measured"], "met" if r["met"] else "**missed**"] for r in rows]
     return Table("Targets", ["what", "target", "measured", ""], shown)
 
@@ -69,12 +69,15 @@ def _batches(results: Results) -> Table:
         error = f"{r['error']['joint']:.0e}", f"{r['error']['state']:.0e}"
         times = time_cell(r["times"][LINKWORK]), time_cell(r["times"][r["reference"]])
         rows.append([r["robot"], words(r["quantity"]), *times, f"**{r['speedup']:.1f}×**", *error])
-    text = f"""Nanoseconds per state. linkwork: `robot.inverse_dynamics(q, v, a)` and so on with C-ordered float64
-arrays of shape `({STATES}, n)`, a new result array per call, all layout work included. Pinocchio: `rneaInParallel`
-and `abaInParallel` with one thread on the column-major `(n, {STATES})` arrays it wants, result array allocated
-beforehand; for the inertia matrix a loop of `crba` calls. No friction, no rotors. Errors are relative: per joint
-against its largest value in the batch, and per state against the state's largest entry, which is larger where terms
-cancel (linkwork reads an angle written 1.57079632679 as π/2, 5e-12 away from what Pinocchio reads)."""
+    text = f"""Nanoseconds per state, without friction and rotors.
+
+- **linkwork** gets C-ordered float64 arrays of shape `({STATES}, n)`. Each call allocates its result and includes all
+  conversions of the layout.
+- **Pinocchio** runs `rneaInParallel` and `abaInParallel` with one thread, on column-major arrays of shape
+  `(n, {STATES})`. Its result array is allocated before. The inertia matrix is a loop of `crba` calls.
+- **Errors** are relative: per joint to its largest value in the batch, and per state to the largest entry of the state.
+  The error per state is larger where terms cancel: linkwork reads the angle 1.57079632679 as π/2, 5e-12 away from what
+  Pinocchio reads."""
     header = ["robot", "quantity", "linkwork", "Pinocchio", "ratio", "error,<br>joint", "error,<br>state"]
     return Table("Batches on one core", header, rows, text, texts=2)
 
@@ -85,11 +88,13 @@ def _calls(results: Results) -> Table:
         t = r["times"]
         shown = (t[ONE_STATE], _find(t, "Pinocchio", "call"), _find(t, "buffer"), _find(t, "MuJoCo"), _find(t, "map("))
         rows.append([r["robot"], words(r["quantity"]), *map(time_cell, shown), f"{r['speedup_one_state']:.2f}×"])
-    text = f"""Nanoseconds per state. Pinocchio's PyPI wheel is built without CasADi, so CasADi runs linkwork's own
-program, instruction by instruction as SX (fewer operations than a trace of Pinocchio has): `buffer()` for one state
-per call, and `map({STATES})`, also through `buffer()`, for the batch. MuJoCo: `mj_inverse` and `mj_forward` with
-constraints off, the state set before timing, on the robot as linkwork writes it to URDF; the two compute more than
-the joint forces or accelerations. The ratio is Pinocchio's call to linkwork's."""
+    text = f"""Nanoseconds per state. The ratio is the time of Pinocchio's call to that of linkwork's.
+
+- **CasADi** runs linkwork's own program as SX, because Pinocchio's PyPI wheel is built without CasADi. This program has
+  fewer operations than a trace of Pinocchio. `buffer()` computes one state per call; `map({STATES})` computes the
+  batch.
+- **MuJoCo** runs `mj_inverse` and `mj_forward` with constraints off, on the URDF that linkwork writes. The state is set
+  before timing. Both functions compute more than joint forces or accelerations."""
     header = ["robot", "quantity", "linkwork", "Pinocchio", "CasADi<br>buffer()", "MuJoCo", "CasADi<br>map", "ratio"]
     return Table("One state per call from Python", header, rows, text, texts=2)
 
@@ -103,9 +108,9 @@ def _variants(results: Results) -> Table:
             two = t[TWO_THREADS], _find(t, "Pinocchio", "2 threads"), t[LARGE_ONE], t[LARGE_TWO]
             threads = [*map(time_cell, two), f"{gain:.2f}×"]
         rows.append([r["robot"], words(r["quantity"]), time_cell(t[FLOAT32]), f"{r['error_float32']:.0e}", *threads])
-    text = f"""Nanoseconds per state, for information. float32: batches of {STATES} on one core; its error is the median
-over the states, relative to the state's largest entry. Two threads give the same bits as one. They, and the large
-batches, are timed by wall time, so other work on the machine shows."""
+    text = f"""Nanoseconds per state, for information. The float32 columns are batches of {STATES} on one core. Their
+error is the median over the states, relative to the largest entry of the state. Two threads give the same bits as one.
+Two threads and large batches are timed by wall time, so other work on the machine affects them."""
     header = ["robot", "quantity", "float32", "error", f"{STATES},<br>2 threads", "Pinocchio,<br>2 threads"]
     header += [f"{LARGE},<br>1 thread", f"{LARGE},<br>2 threads", "gain"]
     return Table("Single precision, and two threads", header, rows, text, texts=2)
@@ -123,20 +128,22 @@ def _structures(results: Results) -> Table:
             shown = f"{batched:.1f}×", f"{one:.1f}×", f"{target}×" if target else "-"
             rows.append([*what, peer.removeprefix("Pinocchio, "), time_cell(times[peer]), *shown, error])
             what, error = [""] * len(what), ""
-    text = f"""Nanoseconds per state: batches of {STATES}, and one state per call from Python. Assembly:
-`robot.assemble(crank, guess=near)` with guesses of all joints that are off by up to {NEAR} rad, at random positions of
-the whole turn; inverse dynamics with assembly is that and `robot.inverse_dynamics(q, v, a)`. Loops and floating trees
-have no friction and no rotors; the elastic Panda has rotors, springs and damping. Its hybrid dynamics are inverse
-dynamics with elastic joints: from accelerations of the motors to their torques and the accelerations of the springs.
-Peers are on the same robot as linkwork writes it to URDF. Pinocchio's constraint dynamics has no batched form, so it is
-called in a loop, states made ready before: `constraintDynamics` with point contacts that close the loops, and
-`forwardDynamics`, which wants the Jacobian and the drift of the loops; making these is not timed. Both give
-accelerations of all joints, linkwork's of the independent ones. The first ratio is to the batch, the second to the
-single call. Errors as above, per joint, against Pinocchio: inverse dynamics of loops against `rnea` projected on their
-Jacobian, the elastic Panda against `rnea`, drag against `aba` with the forces of the same laws. The last four are
-links that bend, wheels, rotors and feet. Pinocchio has no links that bend: its `aba` gets a rigid arm of as many
-joints, and the error is that against another formulation of linkwork's. The car's Jacobian and drift, and the forces
-of the rotors, are made ready and not timed; the biped stands on both soles, contacts of six rows each."""
+    text = f"""Nanoseconds per state, in batches of {STATES} and for one state per call from Python. The first ratio is
+to the batch, the second to the single call.
+
+- **Assembly** is `robot.assemble(crank, guess=near)` at random positions of the whole turn. The guesses of all joints
+  are off by up to {NEAR} rad. Inverse dynamics with assembly adds `robot.inverse_dynamics(q, v, a)`.
+- **Friction and rotors** are left out in loops and floating trees. The elastic Panda has rotors, springs and damping.
+  Its hybrid dynamics compute motor torques and spring accelerations from motor accelerations.
+- **Pinocchio** gets the same robot as URDF. Its constraint dynamics has no batched form, so it is called in a loop with
+  prepared states. `constraintDynamics` closes the loops by point contacts. `forwardDynamics` takes the Jacobian and the
+  drift of the loops, which are computed before and not timed. Both return accelerations of all joints, linkwork those
+  of the independent joints.
+- **Errors** are per joint, against Pinocchio: loops against `rnea` projected on the Jacobian of the loops, the elastic
+  Panda against `rnea`, drag against `aba` with the forces of the same laws.
+- **The last four robots** have flexible links, wheels, rotors and feet. Pinocchio has no flexible links: its `aba` gets
+  a rigid arm with as many joints, and the error is against another formulation of linkwork. The car's Jacobian and
+  drift and the rotor forces are not timed. The biped has both soles on the ground, each a contact with six rows."""
     header = ["robot", "what", "method", "linkwork<br>batch", "linkwork<br>one call", "Pinocchio", "Pinocchio<br>ns"]
     return Table("Structures", [*header, "ratio", "ratio,<br>one call", "target", "error"], rows, text, texts=3)
 
@@ -156,17 +163,21 @@ def _growth(results: Results) -> Table:
     leading = cubic[0] * rows[-1]["links"] ** 3 / np.polyval(cubic, rows[-1]["links"])
     text = f"""![Operations and time against the number of links](growth.png)
 
-Forward dynamics of `linkwork.library.eel(n)` without drag: n links, n + 5 freedoms, those of the base among them.
-Khalil's recursion for moving bases (`{RECURSION}`, which "auto" takes) against the inertia matrix and its LDLᵀ factors
-(`{BLOCK}`: his eq. (88), with a cheaper way to the matrix) and against Pinocchio's `aba`, one call per state.
-Operations are mul + add of the compiled program; times are nanoseconds per state, in batches of {STATES}. All agree
-with `aba` to {max(max(r["error"].values()) for r in rows):.0e}.
+Forward dynamics of `linkwork.library.eel(n)` without drag. The robot has n links and n + 5 degrees of freedom,
+including those of the base. Three methods are compared:
+
+- recursion: Khalil's method for moving bases (`{RECURSION}`), which `"auto"` selects;
+- matrix: the inertia matrix and its LDLᵀ factors (`{BLOCK}`; Khalil's equation (88) with a cheaper inertia matrix);
+- `aba` of Pinocchio, one call per state.
+
+Operations are the multiplications and additions of the compiled program. Times are nanoseconds per state in batches of
+{STATES}. All agree with `aba` to {max(max(r["error"].values()) for r in rows):.0e}.
 
 The recursion takes {straight[2]:.0f} n - {-straight[3]:.0f} operations: it grows linearly. The matrix form takes
 {cubic[0]:.3f} n³ + {cubic[1]:.1f} n² + {cubic[2]:.1f} n - {-cubic[3]:.0f}. Its cubic term is {leading:.0%} of the
-whole at n = {rows[-1]["links"]}, so the exponent, fitted from n = {LONG} on, is still on its way from 2 to 3. Times
-grow faster than operations because more and more values wait in memory for their use."""
-    header = ["links", "freedoms", "operations,<br>recursion", "operations,<br>matrix", "ns,<br>recursion"]
+total at n = {rows[-1]["links"]}. The exponent, fitted from n = {LONG} on, is therefore still between 2 and 3. Times
+grow faster than operations because more intermediate values must be stored in memory."""
+    header = ["links", "dof", "operations,<br>recursion", "operations,<br>matrix", "ns,<br>recursion"]
     header += ["ns,<br>matrix", "ns,<br>aba", "matrix /<br>recursion", "aba /<br>recursion"]
     return Table("Growth with the number of links", header, shown, text)
 
@@ -178,13 +189,16 @@ def _rollouts(results: Results) -> Table:
         cells = [f"{1e3 / r['times'][name]['ns']:.2f}" if name in r["times"] else "" for name in names]
         gains = [f"{r[name]:.1f}×" if name in r else "" for name in ("speedup", "speedup_controlled", "speedup_alone")]
         rows.append([r["robot"], *cells, *gains, f"{r['apart']:.0e}"])
-    text = f"""Millions of steps per second on one core, semi-implicit Euler at 1 ms, contacts and constraints off,
-every step recorded by both. linkwork runs {SAMPLES} samples of {STEPS} steps; `mujoco.rollout` with one thread runs
-{FEW} samples, at a time per step that does not depend on their number. One trajectory: {LONG_STEPS} steps, the call
-from Python included. The trajectories are compared first; the last column is the largest relative difference of the
-joint positions at the end (of a floating base's position, whose linear velocity MuJoCo integrates in other axes: it
-halves with the step). `out=` is a trajectory whose memory is filled again. Ratios: linkwork against MuJoCo; with
-computed torque inside, against MuJoCo without control; one trajectory against one."""
+    text = f"""Millions of steps per second on one core, with semi-implicit Euler at 1 ms. Contacts and constraints are
+off, and both libraries record every step.
+
+- linkwork runs {SAMPLES} samples of {STEPS} steps. `mujoco.rollout` with one thread runs {FEW} samples; its time per
+  step does not depend on their number.
+- One trajectory has {LONG_STEPS} steps and includes the call from Python.
+- `out=` reuses the memory of an earlier trajectory.
+- Ratios are linkwork to MuJoCo, computed torque to MuJoCo without control, and one trajectory to one.
+- The last column is the largest relative difference of the final joint positions. For a floating base it is that of its
+  position, whose linear velocity MuJoCo integrates in other axes; it halves with the step."""
     header = ["robot", "linkwork", "linkwork,<br>`out=`", "computed torque<br>inside", "mujoco.rollout"]
     header += ["linkwork,<br>one", "mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
     return Table("Rollouts", header, rows, text)
@@ -203,9 +217,7 @@ def _long_runs(results: Results) -> Table:
         ],
         ["share of that lost to Dask and to starting it", f"{study['lost']:.0%}"],
     ]
-    text = (
-        "The sweep: Panda, computed torque, a random load in its hand, random initial velocities; rows kept as Parquet."
-    )
+    text = "The sweep simulates Pandas with computed torque, random loads and velocities, and stores Parquet files."
     return Table("Long runs", ["", "measured"], rows, text)
 
 
@@ -219,10 +231,12 @@ def _operations(results: Results) -> Table:
         what = r["robot"], words(r["quantity"]), r["method"]
         counted = show(ours), str(ours["fused"]), str(ours["sincos"])
         rows.append([*what, *counted, show(theirs) + " live" * r["live"], f"{relative:.0%}", verdict])
-    text = """mul / add / div per state; a fused multiply-add is one mul and one add; sine and cosine pairs stand apart.
-Beside them: Pinocchio traced with CasADi SX, after common-subexpression elimination. Where a row does not say live,
-they are counts of Pinocchio 4.1, taken once with a CasADi-enabled build (the PyPI wheel has none), which list divisions
-for forward dynamics only; puma560 is linkwork's bundled robot, with frames of its own. No friction, no rotors."""
+    text = """Multiplications / additions / divisions per state, without friction and rotors. A fused multiply-add
+counts as one multiplication and one addition. Pairs of sine and cosine have their own column.
+
+Pinocchio is traced with CasADi SX, after common-subexpression elimination. Rows without "live" are counts of
+Pinocchio 4.1, taken once with a build that has CasADi, which the PyPI wheel has not. They list divisions for forward
+dynamics only. `puma560` is linkwork's bundled robot, with its own frames."""
     header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
     return Table("Operations", header, rows, text, texts=3)
 
@@ -234,11 +248,11 @@ def _customised(results: Results) -> Table:
         cells = [f"{time_cell(times[k])}<br>{counts[k]}" for k in (PLAIN, PASSES, MINIMAL, BOTH, AUTO)]
         gains = [f"{faster[k]:.2f}×" for k in (MINIMAL, BOTH, AUTO)]
         rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *cells, f"`{r['auto']}`", *gains])
-    text = f"""Nanoseconds per state in native batches of {STATES}, and below them instructions per state, of one
-textbook method with standard and with minimal parameters, without and with the passes that customise a program. `auto`
-is what linkwork compiles by itself: minimal parameters, all passes, and the method beside it. The ratios are to the
-textbook method with standard parameters and without passes. Results go to one array made beforehand, the same for all.
-No friction, no rotors."""
+    text = f"""Nanoseconds per state in native batches of {STATES}; the second line of a cell is instructions per
+state. No friction, no rotors. The columns are one textbook method with standard or minimal parameters, without or with
+the passes that customise a program. `auto` is the default: minimal parameters, all passes, and the method in the next
+column. The ratios are to the textbook method with standard parameters and without passes. All results go to the same
+array."""
     header = ["robot", "quantity", "method", "standard", "standard,<br>passes", "minimal", "minimal,<br>passes", "auto"]
     header += ["method<br>of auto", "minimal", "minimal,<br>passes", "auto"]
     return Table("Minimal parameters: native batch", header, rows, text, texts=3)
@@ -251,16 +265,16 @@ def _export(results: Results) -> Table:
         [name, time_cell(times[name]), "" if name == C else f"{times[name]['ns'] / times[C]['ns']:.1f}×"]
         for name in names
     ]
-    text = f"""Nanoseconds per state. {export["compiler"]}, {export["options"]}; both C files are called from a loop in
-another file. CasADi generates its C from linkwork's own program, since Pinocchio's wheel cannot be traced.
-`rneaInParallel` with one thread stands in for a loop in C++."""
+    text = f"""Nanoseconds per state, with {export["compiler"]}, {export["options"]}. Both C files are called from a
+loop in another file. CasADi generates its C from linkwork's own program, because Pinocchio's wheel cannot be traced.
+`rneaInParallel` with one thread replaces a loop in C++."""
     return Table("Exported C, one state at a time", ["panda, inverse dynamics", "ns", "ratio"], rows, text)
 
 
 def _startup(results: Results) -> Table:
     runs = results["startup"].items()
     rows = [[what, f"{r['seconds']:.3f}", f"{r['lowest']:.3f} to {r['highest']:.3f}"] for what, r in runs]
-    text = """Seconds of wall time in fresh processes: median and range. Cold means an empty cache of compiled code. The
+    text = """Seconds of wall time in new processes: median and range. Cold means an empty cache of compiled code. The
 first three begin after `import linkwork`."""
     return Table("Time to the first result", ["what", "median", "range"], rows, text)
 
@@ -271,8 +285,8 @@ def _stepping(results: Results) -> Table:
         times = [r["times"].get(name) for name in (STEPPER, ROLLOUT, MUJOCO)]
         shown = [f"{time['ns'] / 1e3:.2f} ± {time['spread'] / 2:.0%}" if time else "-" for time in times]
         rows.append([r["robot"], str(r["samples"]), *shown])
-    text = """Microseconds per call that makes one step of all samples, semi-implicit Euler, from Python. The stepper's
-states have been compared with those of a rollout first: the same bits."""
+    text = """Microseconds per call from Python that makes one step of all samples, with semi-implicit Euler. The
+states of the stepper have the same bits as those of a rollout; this is checked first."""
     header = ["robot", "samples", "`stepper.step()`", "`rollout` of one step", "`mj_step`"]
     return Table("Step by step", header, rows, text)
 
@@ -285,8 +299,8 @@ def _large(results: Results) -> Table:
         rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *sizes, *seconds])
     lengths, powers = results["large"]["lengths"], results["large"]["exponents"].items()
     powers = " and ".join(f"{power:.2f} ({words(each)})" for each, power in powers)
-    text = f"""Seconds of processor time of one thread, from a description to the first result, with nothing in a cache;
-the total has the IR once. The exponent of the time by joints, from chains of {lengths[0]} to {lengths[-1]} joints:
-{powers}."""
+    text = f"""Seconds of processor time of one thread, from a description to the first result, with an empty cache. The
+total includes the IR once. The time grows with this power of the number of joints, for chains of {lengths[0]} to
+{lengths[-1]} joints: {powers}."""
     header = ["robot", "quantity", "method", "instructions", "outputs", *STAGES, "total"]
     return Table("Large programs", header, rows, text, texts=3)

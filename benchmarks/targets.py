@@ -35,7 +35,7 @@ FLOAT32_SPEEDUP = 1.7  # than float64
 CONTROLLED_ROLLOUT = 15  # with computed torque inside, than MuJoCo without control
 ASSEMBLY = 5.0  # microseconds, one state
 STEP = {1024: 60.0, 1: 2.5}  # microseconds for a step of so many Pandas
-NOT_SLOWER = 0.97  # what the clock can tell of "never slower"
+NOT_SLOWER = 0.97  # the resolution of the clock for "never slower"
 DERIVATIVES = {  # by states of a batch, with any number of lanes: times faster than Pinocchio's calls; dID, dFD
     "256": {"panda": (28, 22), "ur5": (45, 40), "anymal": (18, 12), "talos": (13, 7)},
     "4096": {"panda": (20, 16), "ur5": (32, 30), "anymal": (12, 9), "talos": (11, 7)},
@@ -60,7 +60,7 @@ def words(quantity: str) -> str:
 
 
 def structure_target(peer: str) -> int | None:
-    """Of the table of structures; None where a peer stands for information."""
+    """Target of a row of the structures; None for peers that are shown for information."""
     return None if "Parallel" in peer else FLOATING_SPEEDUP if "aba" in peer else LOOP_SPEEDUP
 
 
@@ -138,8 +138,8 @@ def _derivatives(results: dict[str, Any]) -> Iterator[Row]:
     for r in results.get("derivatives", ()):
         what, place = f"{r['robot']}, {words(r['quantity'])}", QUANTITIES.index(r["quantity"])
         for states, targets in DERIVATIVES.items():
-            told = f"{what}, {r['form']}, batches of {states} against Pinocchio's calls"
-            yield _at_least(told, targets[r["robot"]][place], r["speedup"][states])
+            label = f"{what}, {r['form']}, batches of {states} against Pinocchio's calls"
+            yield _at_least(label, targets[r["robot"]][place], r["speedup"][states])
         yield _at_least(f"{what}, one state per call", 1, r["speedup_one_state"], digits=2)
     for r in results.get("derivative_programs", ()):
         limits = DERIVATIVE_INSTRUCTIONS.get(r["robot"], (None, None))
@@ -208,9 +208,9 @@ def _peak(results: dict[str, Any]) -> Iterator[Row]:
     lanes = results["machine"]["lanes"]
     for r in results["peak"]:
         what = f"{r['robot']}, {words(r['quantity'])}, share of the FMA peak"
-        for told, name, table in (
+        for label, name, table in (
             (what, "share", SHARE_OF_PEAK),
             (f"{what}, sines counted", "share_with_sines", SHARE_WITH_SINES),
         ):
             if (target := table.get(lanes, {}).get(r["quantity"])) is not None:
-                yield told, f"≥ {target:.0%}", f"{r[name]:.0%}", r[name] >= target
+                yield label, f"≥ {target:.0%}", f"{r[name]:.0%}", r[name] >= target

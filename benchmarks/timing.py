@@ -1,4 +1,4 @@
-"""Timing on a shared machine: one core, contenders interleaved round by round, medians, and the spread beside them.
+"""Timing on a shared machine: one core, contenders interleaved round by round, medians, with their spread.
 
 What runs on one thread is timed by the processor time of that thread: the same as wall time on a quiet machine, and
 without the pauses that other processes cause on a busy one, which hit long calls more than short ones.

@@ -1,6 +1,6 @@
-"""What the site has beside docs/: the examples as pages, the results of the benchmarks with pictures, and MathJax.
+"""Add to the site what is not in docs/: the examples as pages, the benchmark results with pictures, and MathJax.
 
-Links from the docs to these files are written as they lead in the repository; here they are turned to the pages.
+Links in the docs lead to files of the repository; the hooks turn them into links to pages of the site.
 """
 
 import ast
@@ -17,19 +17,20 @@ from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(benchmarks|docs|examples|src|tests)/([^)]*)\)")
+OPTIONAL = re.compile(r"(<td>\s*<div[^>]*>\s*<p>optional\b(?:(?!</tr>).)*?)<em>required</em>", re.S)
 MATHJAX = "assets/mathjax/tex-svg.js"  # with its glyphs: no fonts to load, so it works from the disk, too
 MATHJAX_OPTIONS = {"options": {"ignoreHtmlClass": ".*|", "processHtmlClass": "arithmatex"}}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The entry ``examples/`` of the navigation stands for a page each."""
-    pages = [{path.stem.replace("_", " "): _page_of(path)} for path in _examples()]
+    """Replace the entry ``examples/`` of the navigation by one page for each example."""
+    pages = [{path.stem.replace("_", " ").capitalize(): _page_of(path)} for path in _examples()]
     config.nav = _with_examples(config.nav or [], pages)
     return config
 
 
 def _with_examples(entries: list, pages: list) -> list:
-    """Replace the entry ``examples/`` of a navigation, in whichever group it stands."""
+    """Replace the entry ``examples/`` of a navigation, in any group."""
     examples = {"Examples": "examples/"}
     groups = [{"Examples": pages} if entry == examples else entry for entry in entries]
     return [
@@ -41,11 +42,11 @@ def _with_examples(entries: list, pages: list) -> list:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in _examples():
-        made = notebook_page(path) if path.suffix == ".ipynb" else example_page(path)
-        files.append(File.generated(config, _page_of(path), content=made))
+        text = notebook_page(path) if path.suffix == ".ipynb" else example_page(path)
+        files.append(File.generated(config, _page_of(path), content=text))
     for path in (ROOT / "benchmarks" / "RESULTS.md", *(ROOT / "benchmarks").glob("*.png")):
         files.append(File.generated(config, f"benchmarks/{path.name}", abs_src_path=str(path)))
-    package = distribution("sphinx-mathjax-offline")  # taken for the files it brings
+    package = distribution("sphinx-mathjax-offline")  # only its files are used
     script = package.locate_file(f"sphinx-mathjax-offline/static/mathjax/{Path(MATHJAX).name}")
     files.append(File.generated(config, MATHJAX, abs_src_path=str(script)))
     return files
@@ -55,8 +56,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return OUTSIDE.sub(lambda match: _inside(*match.groups(), page.file.src_uri), markdown)
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Mark optional parameters in the tables of the API: mkdocstrings calls all without a default required."""
+    return OPTIONAL.sub(r"\1<em>optional</em>", html)
+
+
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """MathJax goes where there is mathematics: it is large."""
+    """Load MathJax only on pages with formulas, because it is large."""
     if 'class="arithmatex"' not in output:
         return output
     source = get_relative_url(MATHJAX, page.url)
@@ -65,17 +71,17 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 
 def example_page(path: Path) -> str:
-    """Title and words from the docstring, then the code."""
+    """Return the page of an example: title and text of its docstring, then the code."""
     source = path.read_text(encoding="utf-8")
     words = (ast.get_docstring(ast.parse(source)) or path.stem).split("\n\n")[0]
     title, *rest = re.split(r":\s|(?<=[?.])\s", " ".join(words.split()), maxsplit=1)
-    told = "".join(each[0].upper() + each[1:] + "\n\n" for each in rest)
+    text = "".join(each[0].upper() + each[1:] + "\n\n" for each in rest)
     code = source.split('"""', 2)[2].strip()
-    return f"# {title.rstrip('.')}\n\n{told}    $ python examples/{path.name}\n\n```python\n{code}\n```\n"
+    return f"# {title.rstrip('.')}\n\n{text}    $ python examples/{path.name}\n\n```python\n{code}\n```\n"
 
 
 def notebook_page(path: Path) -> str:
-    """Words, code, and what it showed when it was run."""
+    """Return the page of a notebook: text, code and recorded outputs."""
     parts = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
@@ -87,7 +93,7 @@ def notebook_page(path: Path) -> str:
 
 
 def _shown(output: dict) -> str:
-    """The richest form that a page can have."""
+    """Return an output in the richest form that a page supports."""
     data = {kind: "".join(text) for kind, text in output.get("data", {"text/plain": output.get("text")}).items()}
     if "image/png" in data:
         return f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">'
@@ -99,7 +105,7 @@ def _shown(output: dict) -> str:
 
 
 def _examples() -> list[Path]:
-    """The tour first."""
+    """List the examples, the tour first."""
     folder = ROOT / "examples"
     return [folder / "tour.ipynb", *sorted(folder.glob("*.py"))]
 
@@ -109,7 +115,7 @@ def _page_of(example: Path) -> str:
 
 
 def _inside(text: str, folder: str, name: str, page: str) -> str:
-    """The link as it leads on the site; code that is not on it is named instead."""
+    """Return the link as it leads on the site; code that is not on the site is named instead."""
     if folder in ("src", "tests"):
         return f"{text} (`{folder}/{name}`)"
     up = "../" * page.count("/")

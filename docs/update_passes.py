@@ -17,7 +17,7 @@ MARKED = re.compile(r"<!-- passes: ([^>]+?) -->\n(?:(?:(?!<!-- ).)*<!-- end of p
 
 
 def with_tables(text: str) -> str:
-    """The page with its tables made anew."""
+    """Return the page with its tables updated."""
 
     def replaced(match: re.Match) -> str:
         quantity, _, robots = match[1].partition(":")

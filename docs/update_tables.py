@@ -21,7 +21,7 @@ MARKED = re.compile(r"<!-- (tables|counts|derivatives): ([^>]+?) -->\n(?:(?:(?!<
 
 
 def with_tables(text: str) -> str:
-    """The page with its tables made anew."""
+    """Return the page with its tables updated."""
 
     def replaced(match: re.Match) -> str:
         kind, asked = match[1], match[2]

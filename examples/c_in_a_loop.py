@@ -1,4 +1,4 @@
-"""Inverse dynamics as C inside a loop written in C, as a controller would call it: a million states along a motion."""
+"""Exported C in a real-time loop: inverse dynamics as C, called from a loop written in C, for a million states."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What does the arm carry? Mass, centre and inertia of a load from one motion: least squares through a simulation.
+"""Payload from one recorded motion: mass, centre and inertia of a load, by least squares through a simulation.
 
 python examples/fit_payload.py [PICTURE.png]
 """
@@ -43,7 +43,7 @@ def misfit(x):
 
 
 def slopes(x, path=moving):
-    """Of all misfits by x. Each is pulled back through a sample of its own, and all samples carry the same load."""
+    """Jacobian of all misfits with respect to x. Each row is a pullback through its own sample."""
     rows = recorded.size
     run = rollout(np.tile(x, (rows, 1)), path, checkpoint_every=1)
     weights = np.zeros(run.q.shape)

@@ -1,4 +1,4 @@
-"""The same swing of an arm on softer and stiffer drives: how far its springs give way, and what the motors feel.
+"""Elastic joints, softer and stiffer: deflection of the springs and forces of the motors during the same swing.
 
 python examples/flexible_joints.py [PICTURE.png]
 """

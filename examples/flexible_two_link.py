@@ -1,4 +1,4 @@
-"""De Luca and Siciliano's arm swings: its motors move as told, its links bend as they must, and swing on.
+"""Flexible links of De Luca and Siciliano's arm: the motors follow a motion, the links bend and keep swinging.
 
 python examples/flexible_two_link.py [PICTURE.png] [FILM.gif]
 """
@@ -21,7 +21,7 @@ times = np.arange(0, seconds, step)
 motors, modes = [0, 3], [1, 2, 4, 5]  # places in q
 
 
-def told(t):
+def planned(t):
     """Positions, velocities and accelerations of the motors: from rest to rest with least jerk, then still."""
     x = np.clip(t / swing, 0, 1)
     shape = [10 * x**3 - 15 * x**4 + 6 * x**5, 30 * (x - x**2) ** 2 / swing, 60 * (x - 3 * x**2 + 2 * x**3) / swing**2]
@@ -36,7 +36,7 @@ def whole(motor, bent):
 
 def slope(t, state):
     """How the modes move on, and the forces of the motors."""
-    position, velocity, acceleration = told(t)
+    position, velocity, acceleration = planned(t)
     result = robot.hybrid_dynamics(whole(position, state[:4]), whole(velocity, state[4:]), acceleration)
     return np.concatenate([state[4:], result.a]), result.tau
 
@@ -44,14 +44,14 @@ def slope(t, state):
 state, path, forces = np.zeros(8), [], []
 for t in times:
     k1, tau = slope(t, state)
-    path.append(whole(told(t)[0], state[:4]))
+    path.append(whole(planned(t)[0], state[:4]))
     forces.append(tau)
     k2, _ = slope(t + step / 2, state + step / 2 * k1)
     k3, _ = slope(t + step / 2, state + step / 2 * k2)
     k4, _ = slope(t + step, state + step * k3)
     state = state + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 q, forces = np.array(path), np.array(forces)
-needed = rigid.inverse_dynamics(*np.array([told(t) for t in times]).swapaxes(0, 1))
+needed = rigid.inverse_dynamics(*np.array([planned(t) for t in times]).swapaxes(0, 1))
 tips = q[:, [1, 4]] + q[:, [2, 5]]  # every shape is one at the tip
 largest, after = np.abs(tips).max(), np.abs(tips[times > swing]).max()
 print(f"the tips give way by {100 * largest:.1f} cm, and after the swing they move on by {100 * after:.1f} cm")
@@ -66,7 +66,7 @@ def drawn(moment):
 
 
 hand = robot.pose("payload", q)[:, :2, 3]
-straight = rigid.pose("payload", np.array([told(t)[0] for t in times]))[:, :2, 3]
+straight = rigid.pose("payload", np.array([planned(t)[0] for t in times]))[:, :2, 3]
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(9, 4.2))
 axes, *others = (figure.add_subplot(*place) for place in ((1, 2, 1), (2, 2, 2), (2, 2, 4)))
@@ -108,7 +108,7 @@ if film := next((name for name in sys.argv[1:] if name.endswith(".gif")), None):
 
     def show(moment):
         k = round(moment / step)
-        x, still = drawn(q[k]), drawn(whole(told(times[k])[0], 0))
+        x, still = drawn(q[k]), drawn(whole(planned(times[k])[0], 0))
         ghost.set_data(*still.T)
         trace.set_data(*hand[: k + 1].T)
         arm.set_data(*x.T)

@@ -1,4 +1,4 @@
-"""A four-bar turned at constant speed: both ways to put it together, and the torque its crank needs over a turn.
+"""A four-bar turned at constant speed: both assembly modes, and the torque of the crank over a turn.
 
 python examples/four_bar.py [PICTURE.png]
 """

@@ -1,4 +1,4 @@
-"""A free-flying robot turns itself around with nothing to push against: its arm goes round and round a closed path.
+"""A satellite turns itself without external forces: its arm moves around a closed path three times.
 
 python examples/free_flyer.py [PICTURE.png]
 """

@@ -1,4 +1,4 @@
-"""What is this Puma made of? An exciting motion, a noisy recording, and a model whose every body is physical.
+"""Identify the parameters of a Puma: an exciting motion, a noisy recording, and a physically consistent model.
 
 python examples/identify_puma.py [PICTURE.png]
 """

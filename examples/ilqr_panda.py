@@ -1,6 +1,6 @@
-"""A Panda swings up and reaches by iLQR: slopes of all steps in one call, step sizes side by side, second derivatives.
+"""iLQR for a Panda that swings up and reaches: derivatives of all steps in one call, parallel line search, Newton step.
 
-Beside it the same with Pinocchio, if that is installed.
+If Pinocchio is installed, it runs the same algorithm for comparison.
 
 python examples/ilqr_panda.py [PICTURE.png]
 """
@@ -34,7 +34,7 @@ HAND = "panda_link8"
 PARTS = ("slopes", "backward pass", "forward pass")
 
 
-# -- what shall be done ------------------------------------------------------------------------------------------------
+# -- tasks ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Task:
     start: np.ndarray
     steps: int
     limit: np.ndarray
-    missed: Callable  # q -> what shall be zero at the end
+    missed: Callable  # q -> error at the end
     missed_slopes: Callable  # q -> its first and second derivatives
     posture: np.ndarray | float = 0.0  # weight of what the joints are away from ``goal`` on the way
     goal: np.ndarray | float = 0.0
@@ -64,7 +64,7 @@ class Task:
         return np.maximum(q - upper, 0) - np.maximum(lower - q, 0)
 
     def cost(self, x, u):
-        """Of motions x (steps + 1, samples, 14) under u (steps, samples, 7)."""
+        """Cost of motions x (steps + 1, samples, 14) under u (steps, samples, 7)."""
         q, v = x[:-1, :, :n], x[:-1, :, n:]
         along = self.posture * (q - self.goal) ** 2 + self.stops * self.beyond(q) ** 2 + self.speed * v**2
         end = self.precise * (self.missed(x[-1, :, :n]) ** 2).sum(-1) + self.rest * (x[-1, :, n:] ** 2).sum(-1)
@@ -174,7 +174,7 @@ class Pinocchio:
 
 
 def stepped(slopes):
-    """A and B of v' = v + dt a, q' = q + dt v', from the slopes of a by q, v and tau beside each other."""
+    """A and B of v' = v + dt a, q' = q + dt v', from the derivatives of a with respect to (q, v, tau)."""
     whole = np.empty((len(slopes), 2 * n, 3 * n))
     np.multiply(slopes, dt, out=whole[:, n:])
     whole[:, n:, n : 2 * n] += np.eye(n)
@@ -275,7 +275,7 @@ def reaching():
 
 
 def swinging():
-    """A Panda at a wall, its first axis level, hangs down, and shall stand upright after three seconds, with 15 % of
+    """A Panda hangs from a wall, its first axis level, and must stand upright after three seconds, with 15 % of
     its torques: less than a third of what holds it straight out. Its speeds are not limited."""
     robot = linkwork.load("panda", gravity=[0, -9.81, 0], friction=False, rotors=False)
     down, up, out = (np.array([angle, 1.5, 0, -0.4, 0, 1.8, 0]) for angle in (-np.pi / 2, np.pi / 2, 0))
@@ -329,8 +329,8 @@ def compared(task, rounds=3, iterations=25):
         assert apart < 1e-6
     times = {name: 1e3 * np.median([run.times for run in each], axis=(0, 1)) for name, each in runs.items()}
     for name, parts in times.items():
-        told = ", ".join(f"{part} {ms:.2f}" for part, ms in zip(PARTS, parts, strict=True))
-        print(f"{name}: an iteration over {task.steps} steps takes {parts.sum():.2f} ms: {told}")
+        shares = ", ".join(f"{part} {ms:.2f}" for part, ms in zip(PARTS, parts, strict=True))
+        print(f"{name}: an iteration over {task.steps} steps takes {parts.sum():.2f} ms: {shares}")
     return times
 
 

@@ -1,6 +1,6 @@
-"""A robot and the objects it handles: a cart on the plane, a screw, a wrist that is a ball joint, a ball and a box.
+"""A robot and the objects it handles: a planar cart, a screw, a wrist with a ball joint, a free ball and a free box.
 
-Positions of such a robot are no vectors: steps and differences go along the motion that each joint allows.
+Positions with quaternions are not vectors, so steps and differences follow the motion that each joint allows.
 """
 
 from pathlib import Path

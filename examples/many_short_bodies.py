@@ -1,5 +1,5 @@
-"""What bends, as many short rigid bodies: how a beam of segments comes near one with modes, at rest and turning, and an
-eel of short links near a continuous one.
+"""A flexible body as many short rigid ones: a beam of segments converges to one with modes, at rest and rotating, and
+an eel of short links converges to a continuous one.
 
 python examples/many_short_bodies.py [PICTURE.png]
 """

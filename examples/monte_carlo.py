@@ -1,4 +1,4 @@
-"""Two thousand arms that are not quite what their file says: how well does a controller with the nominal model do?
+"""Two thousand arms with uncertain parameters: how well does a controller with the nominal model work?
 
 python examples/monte_carlo.py [PICTURE.png]
 """

@@ -1,8 +1,8 @@
-"""A quadrotor flies a figure of eight: its controller is ordinary Python, gives the thrusts of four rotors, and is
+"""A quadrotor flies a figure of eight: its controller is ordinary Python, computes the thrusts of four rotors, and is
 compiled with the robot.
 
-The controller turns the body so that its rotors push where the path asks for it (T. Lee, M. Leok and N. H. McClamroch,
-Geometric tracking control of a quadrotor UAV on SE(3), 2010), and leads the nose along the path.
+The controller turns the body so that the thrust points in the required direction (T. Lee, M. Leok and N. H. McClamroch,
+Geometric tracking control of a quadrotor UAV on SE(3), 2010), and keeps the nose along the path.
 
 python examples/quadrotor_figure.py [PICTURE.png] [FILM.gif]
 """
@@ -49,7 +49,7 @@ def fly(t, q, v, reference):
 
 
 start = home.copy()
-start[:3] = 0.3, -0.4, 1.2  # beside the path, level and at rest
+start[:3] = 0.3, -0.4, 1.2  # next to the path, level and at rest
 motion = robot.simulate(start, duration=9, torque=fly)
 x, speed = path(motion.t)[0].T, np.linalg.norm(motion.v[:, :3], axis=1)
 away = np.linalg.norm(motion.q[:, :3] - x, axis=1)
@@ -94,10 +94,10 @@ axes.plot(*motion.q[:, :3].T, color="C1", linewidth=1, label="flown", clip_on=Fa
 for k in range(0, 9000, 600):
     draw(axes, k)
 axes.legend(loc="upper left")
-beside = figure.add_axes((0.63, 0.15, 0.36, 0.8))
-beside.plot(motion.t, motion.commands, linewidth=1, label=[name.replace("_", " ") for name in robot.command_names])
-beside.set(xlabel="t (s)", ylabel="thrusts (N)", ylim=(0, 6))
-beside.legend(loc="upper right", ncols=2)
+thrusts = figure.add_axes((0.63, 0.15, 0.36, 0.8))
+thrusts.plot(motion.t, motion.commands, linewidth=1, label=[name.replace("_", " ") for name in robot.command_names])
+thrusts.set(xlabel="t (s)", ylabel="thrusts (N)", ylim=(0, 6))
+thrusts.legend(loc="upper right", ncols=2)
 figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "quadrotor.png"))
 
 if film := [name for name in sys.argv[1:] if name.endswith(".gif")]:

@@ -1,4 +1,4 @@
-"""Learning to reach: many Pandas as one Gymnasium environment, and a policy found by evolution strategies.
+"""Learning to reach in a Gymnasium environment: many Pandas, and a policy found by evolution strategies.
 
 pip install 'linkwork[gym]'
 python examples/reaching_gym.py [PICTURE.png]
@@ -27,7 +27,7 @@ GENERATIONS = 40
 
 class PandaReach(VectorEnv):
     """Bring the hand to a point. Actions, -1 to 1, move the aims of the joints' controllers; observations are
-    positions, velocities, aims beside the positions, and the way from the hand to the point, whose length, with a
+    positions, velocities, targets, and the way from the hand to the point, whose length, with a
     minus, is the reward."""
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""A car through a slalom by its engine and its steering, and a snake that moves on by bending; where would they slip?
+"""A car in a slalom and a snake on passive wheels: their motions, and where they would slip.
 
 python examples/rolling_robots.py [PICTURE.png] [FILM.gif]
 """

@@ -1,4 +1,4 @@
-"""From pose to pose with least effort: SciPy shapes the path of a Gough-Stewart platform by exact slopes of its forces.
+"""A path of least effort for a Gough-Stewart platform: SciPy optimises it with exact derivatives of the forces.
 
 python examples/stewart_effort.py [PICTURE.png]
 """

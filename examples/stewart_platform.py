@@ -1,4 +1,4 @@
-"""A Gough-Stewart platform goes round a circle, leaning inward as it goes: lengths and forces of its six cylinders.
+"""A Gough-Stewart platform on a circle: lengths and forces of its six cylinders while it leans inward.
 
 python examples/stewart_platform.py [PICTURE.png]
 """

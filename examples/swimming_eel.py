@@ -1,4 +1,4 @@
-"""An eel swims by a wave running down its body: joints move as told, the head goes where the water lets it.
+"""A swimming eel: a wave runs down its body, and the motion of the head follows from the drag of the water.
 
 python examples/swimming_eel.py [PICTURE.png]
 """

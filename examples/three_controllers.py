@@ -1,4 +1,4 @@
-"""PD, PD with gravity compensation and computed torque follow the same path, the last also with a load it knows not of.
+"""Three controllers follow the same path: PD, PD with gravity compensation, computed torque; with an unknown load.
 
 python examples/three_controllers.py [PICTURE.png]
 """

@@ -1,4 +1,4 @@
-"""Gains for arms that nobody knows exactly: a hundred thousand rollouts and the gradient of each, by Adam.
+"""Gains for arms with uncertain parameters: gradients of a hundred thousand rollouts, and Adam.
 
 python examples/tune_gains.py [PICTURE.png]
 """
@@ -31,7 +31,7 @@ OF_JOINTS = np.zeros(7)  # the shape of gains, which are given to each rollout
 
 @dataclass(frozen=True)
 class Drives:
-    """PID beside the torques of the nominal model along the path; motors follow with a lag."""
+    """PID plus the torques of the nominal model along the path; motors follow with a lag."""
 
     lag: float
 
@@ -83,7 +83,7 @@ first = {"kp": kp, "ki": kp, "kd": 0.1 * kp}
 unseen = drawn(1000)
 before = rollout(first, unseen)
 
-# The gradient of one batch beside a difference, along a way of all gains.
+# Compare the gradient of one batch with a finite difference, along one direction of all gains.
 run = rollout(first, unseen, checkpoint_every=1)
 gradient = run.pullback(**loss(run)[1]).gains
 up, down = ({name: (1 + e) * value for name, value in first.items()} for e in (1e-5, -1e-5))

@@ -1,5 +1,5 @@
-"""A car on tyres takes the same turn of its steering at ever higher speeds: it slides where a car that rolls ideally
-would follow its wheels.
+"""A car on tyres takes the same turn at higher and higher speeds: at high speed it slides, while a car with ideal
+rolling would follow its wheels.
 
 python examples/tyre_car.py [PICTURE.png]
 """

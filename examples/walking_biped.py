@@ -1,4 +1,4 @@
-"""A biped stands in double support, takes two steps and is pushed: feet touch down and lift off by themselves.
+"""A biped takes two steps and is pushed: feet make and break contact automatically.
 
 python examples/walking_biped.py [PICTURE.png] [FILM.gif]
 """

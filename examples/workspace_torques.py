@@ -1,4 +1,4 @@
-"""Where in its workspace does an arm work hardest against gravity? A quarter of a million poses at once."""
+"""Gravity torques over the workspace of an arm: a quarter of a million poses at once."""
 
 import numpy as np
 

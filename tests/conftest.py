@@ -131,6 +131,7 @@ SLOW = (  # what --quick leaves out as well
     "tests/compiled/test_threads.py",
     "tests/guards/test_benchmarks.py",
     "tests/guards/test_bundled_motion.py",
+    "tests/guards/test_faq.py",
     "tests/guards/test_snippets.py",
     "tests/guards/test_used.py",
     "tests/laws/test_closed_motion.py",

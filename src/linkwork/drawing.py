@@ -1,4 +1,4 @@
-"""One look for all pictures: a style sheet of matplotlib's, and names at the ends of lines."""
+"""One style for all pictures: a matplotlib style sheet, and labels at the ends of lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STYLE", "name_lines", "styled"]
 
-STYLE = "linkwork.drawing"  # drawing.mplstyle, as matplotlib.style knows it
+STYLE = "linkwork.drawing"  # drawing.mplstyle, as matplotlib.style finds it
 
 
 def __dir__() -> list[str]:
@@ -22,27 +22,53 @@ def __dir__() -> list[str]:
 
 
 def styled() -> AbstractContextManager[None]:
-    """What is drawn within has linkwork's look, whatever the reader's own settings are."""
+    """Return a context in which matplotlib draws in linkwork's style, whatever the user's settings are.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        UnsupportedError: matplotlib is not installed.
+
+    Example:
+        >>> import matplotlib.pyplot as plt
+        >>> with linkwork.drawing.styled():
+        ...     figure, axes = plt.subplots()
+    """
     import_optional("matplotlib.figure", "plot", "drawing")
     return import_optional("matplotlib.style", "plot", "drawing").context(["default", STYLE])
 
 
 def name_lines(axes: Axes, size: float = 9.0) -> None:
-    """The label of each line beside its last point, in its colour, moved up or down so that none hides another."""
+    """Write the label of each line next to its last point, in its colour, moved up or down so that none overlap.
+
+    Args:
+        axes: The axes with the lines; their limits must be final.
+        size: Font size in points.
+
+    Example:
+        >>> import matplotlib.pyplot as plt
+        >>> figure, axes = plt.subplots()
+        >>> lines = axes.plot([0, 1], [0, 1], label="q1")
+        >>> linkwork.drawing.name_lines(axes)
+        >>> axes.texts[0].get_text()
+        'q1'
+    """
     figure = axes.figure.canvas.figure
-    figure.draw_without_rendering()  # limits and sizes are known from here on
+    figure.draw_without_rendering()  # computes limits and sizes
     names, ends = [], []
     for line in axes.get_lines():
         x, y = np.broadcast_arrays(*map(np.asarray, line.get_data()))
-        seen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-        if not str(line.get_label()).startswith("_") and len(seen):
-            end = axes.transAxes.inverted().transform(axes.transData.transform((x[seen[-1]], y[seen[-1]])))
-            if 0 <= end[1] <= 1:  # else it leaves the picture
+        finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+        if not str(line.get_label()).startswith("_") and len(finite):
+            last = finite[-1]
+            end = axes.transAxes.inverted().transform(axes.transData.transform((x[last], y[last])))
+            if 0 <= end[1] <= 1:  # otherwise it is outside the picture
                 names.append(line)
                 ends.append(end)
-    point = figure.dpi / 72 / np.array(axes.get_window_extent().size)  # in axes
-    height = size * 1.3 * point[1]  # of a line of words
-    heights = _apart([end[1] for end in ends], height)
+    point = figure.dpi / 72 / np.array(axes.get_window_extent().size)  # size of a point, in axes coordinates
+    height = size * 1.3 * point[1]  # of a line of text
+    heights = _spread([end[1] for end in ends], height)
     moved = any(abs(y - end[1]) > height / 4 for y, end in zip(heights, ends, strict=True))
     for line, end, y in zip(names, ends, heights, strict=True):
         lead = {"arrowstyle": "-", "color": line.get_color(), "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
@@ -60,9 +86,8 @@ def name_lines(axes: Axes, size: float = 9.0) -> None:
         )
 
 
-def _apart(places: list[float], height: float) -> list[float]:
-    """Places at least ``height`` apart, in the same order, moved as little as their crowd allows, between 0 and 1 if
-    there is room."""
+def _spread(places: list[float], height: float) -> list[float]:
+    """Return places at least ``height`` apart, in the same order, moved little, between 0 and 1 if they fit."""
     order = np.argsort(places, kind="stable")
     groups: list[list[float]] = []  # middle and number of those that touch
     for place in np.asarray(places)[order]:

@@ -1,4 +1,4 @@
-"""Every error linkwork raises on purpose: where it happened, what was got, what was expected, how to fix it."""
+"""Every error linkwork raises on purpose: what is wrong, where, what was got, what was expected, how to fix it."""
 
 from __future__ import annotations
 
@@ -14,33 +14,50 @@ from typing import Any
 
 from .quoting import printable
 
-COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # whether messages are for its users
-LONGEST, LONGEST_PART = 2000, 440  # characters of all, and of each part of a message
+COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # whether a command is running
+LONGEST, LONGEST_PART = 2000, 440  # characters of a message, and of each of its parts
 LOCK = "linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"  # for ``at_door``
 
 
 class LinkworkError(Exception):
-    """Base of all linkwork errors. ``str(error)`` is a message a user can act on.
+    """Base of all linkwork errors; ``str(error)`` says what is wrong, where, and how to fix it.
 
-    What comes from files may be of any length and hold anything, so it is cut and made printable here.
+    Texts from files may be long or contain control characters, so they are cut and made printable here.
+
+    Args:
+        message: What is wrong.
+        where: File, joint, argument or option.
+        got: The value that was found.
+        expected: What is allowed.
+        fix: What to do.
+
+    Example:
+        >>> try:
+        ...     linkwork.load("pandas")
+        ... except linkwork.LinkworkError as error:
+        ...     print(error.fix)
+        did you mean 'panda'?
     """
 
     def __init__(self, message: str, *, where: str = "", got: object = None, expected: str = "", fix: str = ""):
         where = short(where)
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
-        told = {"got": got, "expected": expected or None, "fix": fix or None}
-        self.details = {name: short(value) for name, value in told.items() if value is not None}
+        parts = {"got": got, "expected": expected or None, "fix": fix or None}
+        self.details = {name: short(value) for name, value in parts.items() if value is not None}
         before, after = f"{where}: " if where else "", "".join(f"\n  {k}: {x}" for k, x in self.details.items())
         self.message = short(message, LONGEST - len(before) - len(after))
         super().__init__(before + self.message + after)
 
-    def __reduce__(self):  # errors travel between processes
+    def __reduce__(self):  # errors are sent between processes
         return _restore, (type(self), self.args, self.__dict__)
 
 
 class ModelError(LinkworkError):
-    """A robot description that cannot be trusted: bad file, bad tree, bad inertia. ``findings``: each of its mistakes,
-    where there are several."""
+    """A robot description that cannot be used: a bad file, tree or inertia.
+
+    Attributes:
+        findings: Each of its mistakes, if there are several.
+    """
 
     findings: tuple[Any, ...] = ()
 
@@ -50,12 +67,17 @@ class ShapeError(LinkworkError, ValueError):
 
 
 class UnsupportedError(LinkworkError):
-    """A thing linkwork, or the chosen method, does not do; says what does."""
+    """Something that linkwork, or the chosen method, does not support; the message says what does."""
 
 
 class DivergedError(LinkworkError):
-    """A simulated motion that left the numbers: ``step``, ``time``, ``sample`` (of a batch) and the last state there
-    is, ``q`` and ``v``."""
+    """A simulated motion that diverged: a value became NaN or infinite.
+
+    Attributes:
+        step, time: Step and time in s at which it diverged.
+        sample: Index of the sample in a batch.
+        q, v: The last finite state.
+    """
 
     def __init__(self, message: str, *, where: str, got: str, fix: str, **state: Any):
         super().__init__(message, where=where, got=got, fix=fix)
@@ -64,31 +86,37 @@ class DivergedError(LinkworkError):
 
 
 class SymbolsWarning(UserWarning):
-    """Printed equations lack the letters of their intermediate results."""
+    """Printed equations have generic symbols for their intermediate results, not those of the paper."""
 
 
 class ModelWarning(UserWarning):
-    """A robot file that is not taken as it stands: the dynamics differs from what it says, or its XML had mistakes.
-    ``linkwork check`` says the same."""
+    """A robot file is not used exactly as written: the dynamics differs from it, or its XML has mistakes.
+
+    ``linkwork check`` reports the same.
+    """
 
 
 class SimulationWarning(UserWarning):
-    """A motion that is not to be trusted as it is; its trajectory's notes say the same."""
+    """A simulated motion that may be wrong; the notes of its trajectory have the same text."""
 
 
 class IdentificationWarning(UserWarning):
-    """A fit, or its data, that is not to be trusted as it is; the fit's notes say the same."""
+    """A fit, or its data, that may be wrong; the notes of the fit have the same text."""
 
 
 class UnknownNameError(LinkworkError, KeyError):
-    """A name (joint, frame, method, robot, ...) that does not exist; offers the nearest one of ``known``."""
+    """A name (joint, frame, method, robot, ...) that does not exist; the message suggests the nearest one.
+
+    Attributes:
+        known: All names that exist, sorted.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = ""):
         self.known = sorted(known)
         super().__init__(
             f"there is no {kind} {short(name)!r}",
             where=where,
-            expected=one_of(str(name), self.known, kind, at_door("; `known` of this error has all", "")),
+            expected=one_of(str(name), self.known, kind, at_door("; `known` of this error lists all", "")),
             fix=perhaps(str(name), self.known),
         )
 
@@ -113,7 +141,7 @@ def import_optional(module: str, extra: str, feature: str, *, where: str = "", o
 
 
 def names_of(value: Any, where: str) -> tuple[str, ...]:
-    """A name, or several."""
+    """Return one name, or several, as a tuple; raise an error for anything else."""
     names = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if not all(isinstance(name, str) for name in names):
         raise ShapeError("these are not names", where=where, got=repr(value)[:80], expected='"name", or several')
@@ -121,12 +149,13 @@ def names_of(value: Any, where: str) -> tuple[str, ...]:
 
 
 def require_mapping(value: Any, where: str, expected: str) -> None:
+    """Raise an error unless the value is a dict."""
     if not isinstance(value, Mapping):
-        raise ShapeError("this is not a dict by name", where=where, got=repr(value)[:80], expected=expected)
+        raise ShapeError("this is not a dict", where=where, got=repr(value)[:80], expected=expected)
 
 
 def require_memory(numbers: int) -> None:
-    """Raise MemoryError if so many numbers of 8 bytes are more than the machine holds, before any is allocated."""
+    """Raise MemoryError if this many numbers of 8 bytes do not fit into memory, before any is allocated."""
     installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else sys.maxsize
     if 8 * numbers > installed:
         raise MemoryError(f"{8e-9 * numbers:,.3g} GB at least, on a machine with {1e-9 * installed:,.3g} GB")
@@ -134,7 +163,7 @@ def require_memory(numbers: int) -> None:
 
 @contextmanager
 def memory_reported(what: str, *, where: str = "", fix: str = "") -> Iterator[None]:
-    """Turn a MemoryError into one that says what was too large."""
+    """Turn a MemoryError into an error that names what was too large."""
     try:
         yield
     except MemoryError as error:
@@ -150,16 +179,17 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def at_door(python: str, command: str) -> str:
-    """What a user types: in ``python``, or as options of a ``command`` where the command line is used."""
+    """Return what a user types: ``python``, or options of the ``command`` if the command line is used."""
     return command if COMMAND_LINE.get() else python
 
 
 def method_at_door(name: str) -> str:
+    """Return how a user chooses a method, in Python or on the command line."""
     return at_door(f"method={name!r}", f"--method {name}")
 
 
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
-    """The known names; if they are too many for a message, those most like ``name`` and where the ``others`` are."""
+    """Return a list of the known names; if they are too many, those most like ``name``, and ``others``."""
     listed = ", ".join(known[:100])
     if len(known) <= 100 and len(listed) <= LONGEST_PART - 20:
         return f"one of: {listed}" if known else f"there are no {kind}s here"
@@ -168,19 +198,19 @@ def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = ""
 
 
 def perhaps(name: str, known: Sequence[str]) -> str:
-    """A question about the name that may have been meant, if any is near."""
+    """Return a question with the name that may have been meant, or nothing if none is near."""
     near = _close(name, known, 1, 0.5)
     return f"did you mean {near[0]!r}?" if near else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A fix for a name that is unknown: the one that may have been meant, or all that are known."""
+    """Return a fix for an unknown name: the nearest known name, or all of them."""
     known = list(names)
     return perhaps(name, known) or f"use {one_of(name, known)}"
 
 
 def _close(name: str, known: Sequence[str], count: int, cutoff: float) -> list[str]:
-    """Each is compared letter by letter, so long lists and long names are not compared at all."""
+    """Return the nearest names. The comparison is slow, so long lists and long names are skipped."""
     if len(name) > 200 or len(known) > 2000:
         return []
     return get_close_matches(name, [each for each in known if len(each) <= 200], n=count, cutoff=cutoff)
@@ -194,7 +224,7 @@ def _restore(kind: type[LinkworkError], args: tuple[str], state: dict) -> Linkwo
 
 
 def short(value: object, longest: int = LONGEST_PART) -> str:
-    """As text that can be printed; of what is too long the beginning and the end."""
+    """Return a printable text; of a long one the beginning and the end."""
     text = printable(value, keep="\n\t")
     half = longest // 2 - 3
     return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

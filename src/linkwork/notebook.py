@@ -1,4 +1,4 @@
-"""What a notebook shows of a robot, of a function and of other facts: compact tables."""
+"""HTML for notebooks: compact tables of a robot, a function and other facts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ MOST = 60  # joints that are listed
 
 
 def robot_html(model: Model) -> str:
+    """Return a table of the joints of a robot."""
     mass = sum(body.inertia.mass for body in model.bodies)
     facts = [f"{model.base} base", f"nq {model.nq}, nv {model.nv}", f"moving mass {mass:.6g} kg"]
     if model.constrained:
@@ -35,7 +36,7 @@ def robot_html(model: Model) -> str:
 
 
 def function_html(function: Any) -> str:
-    """Of a ``Function``."""
+    """Return a table of facts about a ``Function``."""
     label = function.label
     rows = {
         "signature": function.signature,
@@ -50,7 +51,7 @@ def function_html(function: Any) -> str:
 
 
 def facts_html(title: str, facts: Mapping[str, object], notes: Iterable[str] = ()) -> str:
-    """Names and what they are, without those that are empty, then ``notes``."""
+    """Return a table of names and values, without empty ones, then ``notes``."""
     rows = [*((name, value) for name, value in facts.items() if value != ""), *(("note", note) for note in notes)]
     return notebook(Table(title, [Column("", align="left")] * 2, rows))
 

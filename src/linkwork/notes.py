@@ -1,4 +1,4 @@
-"""What must be known to read a result, as data: a code, values, and what to do about it in Python or in a shell."""
+"""Notes and warnings about a result, as data: a code, values, and a fix in Python or on the command line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from .errors import at_door
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Note(str):
-    """A statement about a result. As a string it is what is printed and kept in files: the text and what to do, after
-    "warning: " where it casts doubt.
+    """A statement about a result. As a string it is the text and the fix, after "warning: " for warnings.
 
     Attributes:
-        code: Which statement it is, such as "energy-balance", whatever its values are.
-        text: The statement with its values; it ends with ":" or ";" where something can be done.
+        code: Kind of statement, such as "energy-balance", independent of its values.
+        text: The statement with its values; it ends with ":" or ";" if a fix follows.
         fix: What to do in Python.
-        command_fix: The same on the command line, where it differs.
-        severity: "note" or "warning"; empty if the note is from a file, which keeps the string alone.
+        command_fix: What to do on the command line, if that differs.
+        severity: "note" or "warning"; empty for a note read from a file, which has the string alone.
         values: The numbers in it, by name.
     """
 
@@ -41,12 +40,12 @@ class Note(str):
     ) -> Note:
         return str.__new__(cls, ("warning: " if severity == "warning" else "") + _message(text, fix, command_fix))
 
-    def __getnewargs__(self) -> tuple[Any, ...]:  # of copies, and between processes
+    def __getnewargs__(self) -> tuple[Any, ...]:  # for copies, and between processes
         return self.code, self.text, self.fix, self.command_fix, self.severity
 
     @property
     def message(self) -> str:
-        """The text and what to do, in Python or on the command line, whichever is used."""
+        """The text and the fix, in Python or on the command line, whichever is used."""
         return _message(self.text, self.fix, self.command_fix)
 
 

@@ -25,6 +25,17 @@ RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name ->
     "BaseParameters": {"of": "base.values_for(...)"},
     "Summary": {"found": "summary.existing", "lost": "summary.overhead"},
 }
+OPTIONS: dict[str, dict[str, str]] = {  # command, or "" for all of them -> old option -> what replaces it
+    "": {"--values": "--with-parameters", "--outside": "--allow-external-files", "--force": "--overwrite"},
+    "bench": {"--peers": "--pinocchio"},
+    "equations": {"--written-out": "--expand"},
+    "excite": {"--frame": "--frames"},
+    "export": {"--by": "--wrt"},
+    "identify": {"--standstill": "--keep-standstill"},
+    "report": {"--out": "--output"},
+    "simulate": {"--q": "--q0", "--v": "--v0", "--tau": "--torque"},
+    "view": {"--trajectory": "--trajectories"},
+}
 
 
 def refuse(owner: str, name: str) -> NoReturn:

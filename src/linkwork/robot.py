@@ -1,8 +1,7 @@
-"""Robot: a Model with its Functions, each compiled when first used; load makes one."""
+"""Robot: a model with its compiled functions; ``load`` makes one."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from . import io
 from .assembly import Assembly
 from .compose import compile, compile_function
 from .constraints import closed
-from .errors import ModelError, ModelWarning, memory_reported, require_mapping
+from .errors import ModelError, ModelWarning, memory_reported, require_mapping, warn_caller
 from .function import Function
 from .io import parameter_file
 from .model import (
@@ -34,7 +33,7 @@ from .model.places import check_places
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
 from .quoting import printable
-from .renamed import refuse
+from .renamed import refuse, renamed_arguments
 from .robot_functions import RobotFunctions
 from .symbolic import SymbolicModel, symbolic
 
@@ -43,21 +42,30 @@ if TYPE_CHECKING:
 
 
 class Robot(RobotFunctions):
-    """A Model with its Functions, each compiled when first used.
+    """A robot: its model, and a function for each quantity, compiled when it is first used.
 
-    ``robot.inverse_dynamics(q, v, a)`` and the others take arrays with any leading batch axes. ``robot.model`` is the
-    immutable Model behind it. q holds the positions of all joints; v and a are of the independent ones, tau of those
-    that are driven or free: all joints, unless loops are closed.
+    ``robot.inverse_dynamics(q, v, a)`` and the other quantities take arrays with any leading batch axes. q has the
+    positions of all joints. v and a have the independent joints, tau those that are driven or free: all joints, unless
+    the robot has loops. ``linkwork.load`` makes a robot from a file.
+
+    Args:
+        model: The immutable Model, with the joints, bodies and frames.
+
+    Example:
+        >>> robot
+        <linkwork Robot panda: 7 joints, fixed base>
+        >>> robot.inertia_matrix(np.zeros((1000, 7))).shape
+        (1000, 7, 7)
     """
 
-    if not TYPE_CHECKING:  # type checkers are to report names that do not exist
+    if not TYPE_CHECKING:  # so that type checkers report names that do not exist
 
         def __getattr__(self, name: str) -> NoReturn:
             refuse("Robot", name)
 
     @classmethod
     def from_dh(cls, table: Any, convention: str = "modified", *, name: str = "robot", **tables: Any) -> Robot:
-        """A robot from a table of Denavit and Hartenberg's parameters, base to tip.
+        """Make a robot from a table of Denavit-Hartenberg parameters, base to tip.
 
         Args:
             table: A row per joint, in m and rad. Four numbers: alpha, d, theta, r in the modified convention (Khalil's
@@ -66,7 +74,7 @@ class Robot(RobotFunctions):
                 the inertia of the link (M, center, central, ...) and the values of the drive (Ia, Fs, Fv, ...).
             convention: "modified" (Khalil and Kleinfinger, Craig; default) or "standard" (distal frames).
             name: The robot's name.
-            **tables: What else a YAML file may have: gravity, base, links, drives, frames, loops, home, ...
+            **tables: Other keys of a YAML file: gravity, base, links, drives, frames, loops, home, ...
 
         Returns:
             The robot; the joints are revolute unless a row has a ``kind`` or ``sigma``.
@@ -76,88 +84,101 @@ class Robot(RobotFunctions):
 
         Example:
             >>> arm = linkwork.Robot.from_dh([[0, 0, 0, 0.3], {"alpha": -1.57, "M": 2, "center": [0.2, 0, 0]}])
+            >>> arm.nv
+            2
         """
         rows = io.dh_rows(table, convention)
         return load({"name": name, "convention": convention, "joints": rows, **tables})
 
-    # -- what it is ----------------------------------------------------------------------------------------------
+    # -- names and sizes -----------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
+        """Name of the robot."""
         return self.model.name
 
     @property
     def nq(self) -> int:
-        """Number of positions, of all joints that follow no other: ``coordinates.names`` has their names."""
+        """Number of entries of q: the positions of all joints but mimic joints; ``coordinates.names`` lists them."""
         return self.model.nq
 
     @property
     def nv(self) -> int:
-        """Number of independent velocities: those of all joints of q, and fewer of a robot with loops."""
+        """Number of degrees of freedom: entries of v, the independent velocities."""
         return self.model.nv
 
     @property
     def coordinates(self) -> Coordinates:
-        """Names and order of the entries of q and of the velocities of all joints, and the ways between positions:
-        neutral(), random(rng, size), normalised(q), integrate(q, v), difference(q0, q1)."""
+        """Coordinates of all joints: names and order of the entries of q and of the velocities.
+
+        Its methods work on positions: neutral(), random(rng, size), normalised(q), integrate(q, v), difference(q0, q1).
+        """
         return self.model.coordinates
 
     @property
     def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints of the tree, in the order of q; without floating bodies and mimic joints."""
         return self.model.joint_names
 
     @property
     def position_names(self) -> tuple[str, ...]:
-        """The joints of q, in its order, but for floating bodies: all of a robot with loops."""
+        """Names of the joints whose positions are in q, in its order, without floating bodies."""
         return self.model.position_names
 
     @property
     def motor_names(self) -> tuple[str, ...]:
-        """The active joints."""
+        """Names of the active joints, those with motors."""
         return self.model.names_of(self.model.mobility.motors)
 
     @property
     def command_names(self) -> tuple[str, ...]:
-        """What force laws take beside motion: an entry for each, called after the law's frame."""
+        """Names of the command inputs of the force laws, such as thrusts; each is named after the law's frame."""
         return self.model.commands.names
 
     @property
     def transmission(self) -> np.ndarray:
-        """T with v_drives = T v and tau = T^T tau_drives: a row for each of ``drive_names``, a column for each velocity
-        of the joints."""
+        """Transmission matrix T with v_drives = T v and tau = T^T tau_drives.
+
+        It has a row for each of ``drive_names`` and a column for each velocity of the joints.
+        """
         return np.array(transmission_matrix(self.model.coordinates.velocity_names, self.model.transmissions)[1])
 
     @property
     def drive_names(self) -> tuple[str, ...]:
-        """Driven motors of transmissions, and each joint that none of them drives, as its own."""
+        """Names of the driven motors of transmissions, and of each joint that has no transmission."""
         return transmission_matrix(self.model.coordinates.velocity_names, self.model.transmissions)[0]
 
     @property
     def home(self) -> tuple[float, ...]:
-        """Positions q at which loops are closed and floating bodies have their places; where the file tells none, zero
-        and no rotation."""
+        """Positions q at which loops are closed and floating bodies have their initial poses.
+
+        Default, if the file has no home: zero positions, identity rotations.
+        """
         return self.model.home or tuple(self.coordinates.neutral().tolist())
 
     @property
     def roles(self) -> dict[str, str]:
-        """Joint -> active, passive or elastic; a floating base is "base"."""
+        """Role of each joint: "active", "passive" or "elastic"; "base" for a floating base."""
         roles = {joint.name: joint.role for joint in self.coordinates.joints}
         return roles | ({self.coordinates.joints[0].name: "base"} if self.model.moving_base else {})
 
     @property
     def link_names(self) -> tuple[str, ...]:
+        """Names of the links."""
         return self.model.link_names
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Links and extra frames: what pose, jacobian and wrenches know."""
+        """Names of the links and the extra frames, as pose, jacobian and wrenches take them."""
         return tuple(self.model.frames)
 
     @property
     def parameters(self) -> list[list[float]]:
-        """Inertial parameters of each moving link with all that is fixed to it: mass, first moments (3), inertia about
-        the origin of the link's frame (xx, xy, xz, yy, yz, zz), in its axes; the input of functions compiled with
-        ``parameters="input"``."""
+        """Inertial parameters of the moving links, ten for each link with all that is fixed to it.
+
+        They are mass, first moments x, y, z, and inertia xx, xy, xz, yy, yz, zz about the origin of the link's frame,
+        in its axes: kg, kg m, kg m^2. Functions compiled with ``parameters="input"`` take them as an input.
+        """
         return self.model.parameters()
 
     def __repr__(self) -> str:
@@ -169,47 +190,156 @@ class Robot(RobotFunctions):
         return robot_html(self.model)
 
     def write(self, path: str | Path) -> None:
-        """Write the robot as URDF or YAML, by the suffix of ``path``. Reading it back gives the same dynamics."""
+        """Write the robot as a URDF or YAML file; reading it back gives the same dynamics.
+
+        Args:
+            path: The file; its suffix (.urdf, .yaml or .yml) is the format.
+
+        Raises:
+            UnsupportedError: The format cannot describe this robot.
+
+        Example:
+            >>> robot.write("panda.yaml")
+            >>> linkwork.load("panda.yaml").nv
+            7
+        """
         io.write(describe(self.model), path)
 
+    # -- variants ------------------------------------------------------------------------------------------------
+
     def chain(self, tip: str) -> Robot:
-        """The path from the base to a link or frame, as a robot of its own; other branches are left out."""
+        """Return the chain from the base to a link or frame as a robot, without other branches.
+
+        Args:
+            tip: Name of the link or frame at which the chain ends.
+
+        Returns:
+            A robot with the joints between the base and ``tip``.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+
+        Example:
+            >>> robot.chain("panda_link4").nv
+            4
+        """
         return Robot(chain(self.model, tip))
 
     def with_forces(self, forces: Mapping[str, Any]) -> Robot:
-        """The same robot in its surroundings: frame -> force law (see ``linkwork.forces``), beside those it has."""
+        """Return the robot with force laws added, such as drag, thrusters or springs to the world.
+
+        Args:
+            forces: {frame: force law}; the laws are in ``linkwork.forces``.
+
+        Returns:
+            A robot with these laws and those that it has already.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+            ModelError: Two command inputs would have the same name.
+
+        Example:
+            >>> robot.with_forces({"panda_link8": linkwork.forces.Thruster()}).command_names
+            ('panda_link8',)
+        """
         require_mapping(forces, "forces", "{frame: force law}")
         laws = tuple((self.model.frame(name), law) for name, law in forces.items())
         model = replace(self.model, forces=self.model.forces + laws)
-        _ = model.commands  # or it says which two are called the same
+        _ = model.commands  # raises an error if two commands have the same name
         check_places(model)
         return Robot(model)
 
     def with_drives(self, values: Mapping[str, Mapping[str, Any]]) -> Robot:
-        """The same robot with other drives: joint, or motor of a transmission -> values of its fields, such as
-        {"elbow": {"coulomb": 0.3, "friction": (Stribeck(0.2, velocity=0.05),)}} (laws are in ``linkwork.model``)."""
+        """Return the robot with other drives: rotor inertia, friction, springs.
+
+        Args:
+            values: {joint, or motor of a transmission: {field: value}}, such as {"elbow": {"coulomb": 0.3, "friction":
+                (Stribeck(0.2, velocity=0.05),)}}; friction laws are in ``linkwork.model``.
+
+        Returns:
+            A robot with these values; other fields stay as they are.
+
+        Raises:
+            UnknownNameError: There is no such joint, motor or field.
+
+        Example:
+            >>> robot.with_drives({"panda_joint1": {"viscous": 0.5}}).model.joint(1).viscous
+            0.5
+        """
         return Robot(changed(self.model, drives=values))
 
     def with_parameters(self, values: Any) -> Robot:
-        """The same robot with other numbers: {link: {"mass": 2, "center": (3,), "inertia": (3, 3) or 6, about it}}, or
-        a part of it, or ten as in ``parameters``; {"link2.MX": 0.1, "joint2.IA": 0.3} as ``parameter_names`` has them;
-        the path of a YAML or JSON file of these; or a fit. A link stands for all that is fixed to it. A centre that is
-        not given stays; the inertia about it, if not given, grows with the mass."""
+        """Return the robot with other masses, centres of mass, inertias, rotor inertias or friction.
+
+        Args:
+            values: One of: {link: {"mass": 2, "center": (3,), "inertia": (3, 3) or 6 numbers about the centre}}, or
+                some of these, or ten numbers as in ``parameters``; {"link2.MX": 0.1, "joint2.IA": 0.3} with names of
+                ``parameter_names``; the path of a YAML or JSON file of these; or a Fit. Values of a link include all
+                that is fixed to it. A centre that is not given stays; an inertia that is not given grows with the
+                mass.
+
+        Returns:
+            A robot with these values.
+
+        Raises:
+            UnknownNameError: There is no such link or parameter.
+            ModelError: A body would be physically impossible.
+
+        Example:
+            >>> heavier = robot.with_parameters({"panda_link7": {"mass": 2.0}})
+            >>> heavier.model.body(7).inertia.mass
+            2.0
+        """
         return Robot(parameter_file.with_parameters(self.model, values))
 
     def with_friction(self, values: Any) -> Robot:
-        """The same robot with other friction: {joint or motor: {"coulomb": 0.3, "viscous": 0.1, "offset": 0.2,
-        "stribeck": {"excess": 1, "velocity": 0.1}}}, or laws of ``linkwork.model``, which are all the friction it has
-        then; or a file or a fit, of which friction alone is taken."""
+        """Return the robot with other friction; joints that are not named keep theirs.
+
+        Args:
+            values: {joint or motor: {"coulomb": 0.3, "viscous": 0.1, "offset": 0.2, "stribeck": {"excess": 1,
+                "velocity": 0.1}}}, or {joint or motor: laws of ``linkwork.model``}, which replace all friction of that
+                joint; or a file or a Fit, from which only the friction is taken.
+
+        Returns:
+            A robot with this friction.
+
+        Raises:
+            UnknownNameError: There is no such joint, motor or law.
+
+        Example:
+            >>> robot.with_friction({"panda_joint1": {"coulomb": 0.3}}).model.joint(1).coulomb
+            0.3
+        """
         return Robot(parameter_file.with_friction(self.model, values))
 
     def with_payload(
         self, frame: Any, mass: float | None = None, center: Any = (0, 0, 0), inertia: Any = (0, 0, 0)
     ) -> Robot:
-        """The same robot with a body fixed to a frame, beside what is there: mass, centre of mass and inertia about it,
-        as of ``with_parameters``, in the frame's axes; or {frame: {"mass": 2, ...}}, a file or a fit of these."""
+        """Return the robot with a body fixed to a frame, in addition to what is there.
+
+        Args:
+            frame: Name of the frame; or {frame: {"mass": 2, ...}}, a file or a Fit with payloads, alone.
+            mass: Mass of the body in kg.
+            center: Its centre of mass (3,) in the frame, in m. Default: the origin.
+            inertia: Its inertia about the centre of mass in the axes of the frame, in kg m^2: (3, 3), six numbers xx,
+                xy, xz, yy, yz, zz, or the diagonal (3,). Default: zero.
+
+        Returns:
+            A robot that carries the body.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+            ModelError: The body is physically impossible.
+
+        Example:
+            >>> loaded = robot.with_payload("panda_link8", 2.0, center=(0, 0, 0.1))
+            >>> bool(abs(loaded.gravity(np.zeros(7))).max() > abs(robot.gravity(np.zeros(7))).max())
+            True
+        """
         body = {"mass": mass, "center": center, "inertia": inertia}
         return Robot(parameter_file.with_payload(self.model, frame if mass is None else {frame: body}))
+
+    # -- loops and contacts --------------------------------------------------------------------------------------
 
     def assemble(
         self,
@@ -220,14 +350,31 @@ class Robot(RobotFunctions):
         tolerance: float | None = None,
         iterations: int = 100,
     ) -> Assembly:
-        """Positions of all joints of a robot with loops, from those of its independent ones.
+        """Solve for the positions of all joints of a robot with loops.
 
-        ``positions``: (..., n), or a dict by joint; a floating platform counts seven. ``known``: other joints than the
-        independent ones, as many freedoms, such as ``robot.motor_names`` for the forward kinematics of a parallel
-        robot. Without a ``guess`` the way in which the loops are put together at ``home`` is followed, or the result
-        says that it is lost. ``guess``: positions q of all joints; if they close the loops, their way is followed, and
-        if not, positions near them are looked for. ``tolerance``: of the residual, in metres and radians; 1e-12 unless
-        rounded numbers in the file, or the last bits of large positions, keep the loops from closing so well.
+        Without a guess the result is in the assembly mode of ``home``, or the Assembly reports that it is lost.
+
+        Args:
+            positions: Positions (..., n) of the known joints, or a dict by joint, in rad (m); a floating platform has
+                seven.
+            guess: Positions q of all joints. If they close the loops, the result is in their assembly mode; otherwise
+                positions near them are solved for.
+            known: Names of the known joints, with as many degrees of freedom as the robot, such as
+                ``robot.motor_names`` for the forward kinematics of a parallel robot. Default: the independent joints.
+            tolerance: Largest residual of the loops, in m and rad. Default: 1e-12, or more if rounded numbers in the
+                file, or large positions, do not allow it.
+            iterations: Largest number of Newton steps.
+
+        Returns:
+            An Assembly with q (..., nq) and whether each state was solved.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> linkwork.load("four-bar").assemble([0.5]).q.shape
+            (3,)
         """
         assembler = self.assembler(known)
         with memory_reported("these positions", where="assemble", fix="assemble fewer at a time"):
@@ -244,39 +391,62 @@ class Robot(RobotFunctions):
         commands: Any = None,
         wrenches: Mapping[str, Any] | None = None,
     ) -> ContactForces:
-        """Forces of the ground on all contacts: loads, friction needed and available, centres of
-        pressure, and which contacts would lift off, slip or tip.
+        """Return the contact forces of the ground on wheels and feet.
+
+        The report has loads, friction needed and available, centres of pressure, and which contacts would lift off,
+        slip or tip.
 
         Args:
-            q: positions (..., nq).
-            v: independent velocities (..., nv), or those of all joints.
-            tau: joint forces (..., forced joints).
-            contacts: which contacts with a switch are on the ground (..., contacts), 1 or 0; default: all.
-            forces: forces already known of contacts with a switch (..., contacts, 6), as ``contact_dynamics``,
+            q: Positions (..., nq).
+            v: Independent velocities (..., nv), or those of all joints.
+            tau: Joint forces (..., forces).
+            contacts: 1 for each contact with a switch that is on the ground, otherwise 0, (..., contacts). Default: all
+                are.
+            forces: Known forces of contacts with a switch (..., contacts, 6), as ``contact_dynamics``,
                 ``contact_inverse_dynamics`` and the output contact_forces of a trajectory have them. Without v and tau
                 the report has these contacts alone.
-            commands: inputs of the force laws that take some; required by a robot that has such laws.
-            wrenches: frame -> external wrench (..., 6) in the world's axes.
+            commands: Command inputs of the force laws; required by a robot that has them.
+            wrenches: {frame: external wrench (..., 6)}, force and moment in the axes of the world.
+
+        Returns:
+            A ContactForces report.
 
         Raises:
-            UnsupportedError: if nothing of the robot touches the ground.
-            ShapeError: if v, tau or commands are missing, or the shapes do not fit.
+            UnsupportedError: Nothing of the robot touches the ground.
+            ShapeError: v, tau or commands are missing, or the shapes do not fit.
+
+        Example:
+            >>> dog = linkwork.load("quadruped")
+            >>> q = dog.standing_position()
+            >>> forces = dog.contact_inverse_dynamics(q, np.zeros(18), np.zeros(18), np.ones(4))[1]
+            >>> dog.contact_forces(q, forces=forces).normal.shape
+            (4,)
         """
         from .sim.contact.contact_report import contact_forces
 
         return contact_forces(self, q, v, tau, contacts, forces, commands, wrenches)
 
     def standing_position(self, q: Any = None) -> np.ndarray:
-        """Return positions (..., nq) at which the lowest contact of a floating robot touches the ground, z = 0.
+        """Return positions at which the lowest contact of a floating robot touches the ground, z = 0.
 
         Args:
-            q: positions whose height is changed; default: home, or zero.
+            q: Positions (..., nq) whose height is changed. Default: home, or zero.
+
+        Returns:
+            Positions (..., nq).
+
+        Raises:
+            UnsupportedError: The robot has no contacts, or no floating base.
+
+        Example:
+            >>> linkwork.load("quadruped").standing_position().shape
+            (19,)
         """
         from .sim.contact.contact_points import standing_position
 
         return standing_position(self.model, q)
 
-    # -- motion ----------------------------------------------------------------------------------------------------
+    # -- motion --------------------------------------------------------------------------------------------------
 
     def linearise(
         self,
@@ -288,22 +458,56 @@ class Robot(RobotFunctions):
         *,
         commands: Any = None,
     ) -> LinearSystem:
-        """A (..., n, n) and B (..., n, len(tau)) of x' = A x + B u near states under forces tau, where x is (dq, dv),
-        positions along the tangent of their coordinates (of what rolls, along ``position_map``, which has more columns
-        than v has entries; else n is 2 nv), and u the change of tau. Of a robot that takes
-        ``commands`` (zero if not said) their changes follow in u, and their columns in B.
+        """Linearise the dynamics at states: x' = A x + B u, or one time step of it.
 
-        With ``dt``: of x after a step = A x + B u, where the step is that of ``rollout`` by this ``method``, friction
-        smooth as it is there. Along a motion, with all that acts in it, ``Trajectory.linearised`` has them.
+        x is (dq, dv), the change of positions along the tangent of their coordinates and of velocities, and u the
+        change of tau. For robots that roll, dq is along ``position_map``, which has more columns than v has entries;
+        otherwise n is 2 nv. ``Trajectory.linearised`` has the same along a motion.
+
+        Args:
+            q: Positions (..., nq).
+            v: Velocities (..., nv).
+            tau: Joint forces (..., forces).
+            dt: Time step in s: A and B are then of one step of ``rollout``. Default: continuous time.
+            method: Integrator of the step.
+            commands: Command inputs of the force laws. Default: zero. Their changes follow those of tau in u.
+
+        Returns:
+            A LinearSystem with A (..., n, n) and B (..., n, inputs).
+
+        Raises:
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> system = robot.linearise(np.zeros(7), np.zeros(7), np.zeros(7))
+            >>> system.A.shape, system.B.shape
+            ((14, 14), (14, 7))
         """
         from .sim import linearise
 
         return linearise(self, q, v, tau, dt, method, commands)
 
-    # -- functions of the joints -----------------------------------------------------------------------------------
+    # -- compiled functions and equations ------------------------------------------------------------------------
 
     def compile(self, quantity: str | Sequence[str] | Mapping[str, str], **options: Any) -> Function:
-        """Compile one quantity of this robot, or several into one program: ``linkwork.compile`` of this robot."""
+        """Compile a quantity of this robot, or several into one program; see ``linkwork.compile``.
+
+        Args:
+            quantity: Name of the quantity, such as "inverse_dynamics"; a list of names, or a dict from output to name.
+            **options: Options of ``linkwork.compile``: method, frame, axes, parameters, payload, wrenches, dtype, ...
+
+        Returns:
+            The compiled Function.
+
+        Raises:
+            UnknownNameError: There is no such quantity, method or frame.
+            UnsupportedError: The method does not apply to this robot.
+
+        Example:
+            >>> function = robot.compile("gravity", dtype="float32")
+            >>> function(np.zeros(7)).dtype
+            dtype('float32')
+        """
         return compile(self, quantity, **options)
 
     def function(
@@ -352,29 +556,89 @@ class Robot(RobotFunctions):
         return compile_function(self, function, name=name, methods=methods, dtype=dtype, backend=backend, **inputs)
 
     def symbolic(self, quantity: str = "inverse_dynamics", **options: Any) -> SymbolicModel:
-        """The equations of a quantity, with symbols for the robot's constants; see ``linkwork.symbolic.symbolic``."""
+        """Return the equations of a quantity, with symbols for the robot's constants.
+
+        Args:
+            quantity: Name of the quantity.
+            **options: Options of ``linkwork.symbolic.symbolic``: method, frame, axes, parameters, geometry, ...
+
+        Returns:
+            A SymbolicModel, which prints as text, LaTeX or SymPy.
+
+        Raises:
+            UnknownNameError: There is no such quantity, method or frame.
+
+        Example:
+            >>> len(linkwork.load("planar2r").symbolic("gravity").equations) > 0
+            True
+        """
         return symbolic(self, quantity, **options)
 
-    # -- parameters ------------------------------------------------------------------------------------------------
+    # -- parameters ----------------------------------------------------------------------------------------------
 
     def parameter_names(
         self, parameters: str = "standard", drives: bool | Sequence[str] | None = None
     ) -> tuple[str, ...]:
-        """Names of the regressor's columns."""
+        """Return the names of the regressor's columns.
+
+        Args:
+            parameters: "standard", "minimal" (base parameters) or "lin".
+            drives: Parameters of drives to include, as in ``regressor``. Default: those that are not zero.
+
+        Returns:
+            The names, such as "panda_link1.M" or "panda_joint1.FV".
+
+        Raises:
+            UnknownNameError: There is no such choice of parameters.
+
+        Example:
+            >>> robot.parameter_names()[:2]
+            ('panda_link1.M', 'panda_link1.MX')
+        """
         return parameter_vector(self.model, parameters, drives).names
 
     def parameter_values(self, parameters: str = "standard", drives: bool | Sequence[str] | None = None) -> np.ndarray:
-        """theta of tau = Y theta, in the order of ``parameter_names``."""
+        """Return the parameter vector theta of tau = Y theta, in the order of ``parameter_names``.
+
+        Args:
+            parameters: "standard", "minimal" (base parameters) or "lin".
+            drives: Parameters of drives to include, as in ``regressor``. Default: those that are not zero.
+
+        Returns:
+            The values (parameters,), in SI units.
+
+        Raises:
+            UnknownNameError: There is no such choice of parameters.
+
+        Example:
+            >>> q, v, a = np.ones((3, 7))
+            >>> np.allclose(robot.regressor(q, v, a) @ robot.parameter_values(), robot.inverse_dynamics(q, v, a))
+            True
+        """
         return parameter_vector(self.model, parameters, drives).values
 
     def base_parameters(self, kind: str = "khalil", drives: bool | Sequence[str] | None = None) -> BaseParameters:
-        """The fewest parameters that tell all joint forces, as combinations of the standard ones: those of Gautier and
-        Khalil, or "lin": the minimal linear combinations of Lin. ``drives``: as in ``regressor``."""
+        """Return the base parameters, the fewest that determine all joint forces.
+
+        Args:
+            kind: "khalil": those of Gautier and Khalil. "lin": the minimal linear combinations of Lin.
+            drives: Parameters of drives to include, as in ``regressor``. Default: those that are not zero.
+
+        Returns:
+            BaseParameters: names, values, and the combinations of standard parameters.
+
+        Raises:
+            UnknownNameError: There is no such kind.
+            UnsupportedError: Lin's combinations do not exist for this robot.
+
+        Example:
+            >>> len(linkwork.load("planar2r").base_parameters(drives=False))
+            6
+        """
         return base_parameters(self.model, kind, drives)
 
-    # -- functions of a named frame ----------------------------------------------------------------------------------
 
-
+@renamed_arguments(parameters="with_parameters", outside="allow_external_files")
 def load(
     robot: str | Path | Mapping[str, Any] | Description | None = None,
     *,
@@ -387,38 +651,56 @@ def load(
     lock: Mapping[str, Any] | None = None,
     elastic: Mapping[str, ElasticDrive] | None = None,
     structure: str | Path | Mapping[str, Any] | None = None,
-    parameters: Any = None,
-    outside: bool = False,
+    with_parameters: Any = None,
+    allow_external_files: bool = False,
 ) -> Robot:
-    """A robot from a URDF, MJCF or YAML file, a bundled robot by name, a dict that holds what a YAML file would, a
-    Description; or from the ``text`` of such a file.
+    """Load a robot from a URDF, MJCF or YAML file, a bundled robot, a dict or a text.
 
-    ``base``: "fixed" or "floating" (default: what the file says). ``gravity``: acceleration vector in the base frame of
-    the file. ``friction=False``, ``rotors=False`` leave damping, friction and rotor inertia out. ``mimic=False`` keeps
-    mimic joints as joints of their own, but for a ``Station`` of a link with modes. ``lock``: joint name -> position at
-    which it is fixed. ``elastic``: joint name -> ElasticDrive that moves it through a spring. ``structure``: a YAML
-    file, or a dict of the same, with the loops and roles that a URDF cannot have. ``parameters``: other numbers of the
-    robot as it is with all this, as of ``with_parameters``. ``outside=True``: an MJCF file may include files and take
-    meshes from outside its folder.
+    A ModelWarning reports what is suspicious in a file; errors stop loading. ``linkwork check`` lists both.
+
+    Args:
+        robot: Path of a file, name of a bundled robot, a dict with the contents of a YAML file, or a Description.
+        text: Contents of a file, in place of ``robot``.
+        base: "fixed" or "floating". Default: as in the file.
+        gravity: Acceleration (3,) in m/s^2 in the base frame of the file. Default: as in the file, or (0, 0, -9.81).
+        friction: False leaves friction and damping out.
+        rotors: False leaves rotor inertias out.
+        mimic: False treats mimic joints as independent joints, but not a ``Station`` of a flexible link.
+        lock: {joint: position} of joints to fix, in rad (m).
+        elastic: {joint: ElasticDrive} of joints that are driven through a spring.
+        structure: YAML file, or a dict with its contents, with loops and roles of joints for a URDF.
+        with_parameters: Other values for the loaded robot, as ``Robot.with_parameters`` takes them.
+        allow_external_files: True allows an MJCF file to include files and meshes from outside its folder.
+
+    Returns:
+        The Robot.
+
+    Raises:
+        ModelError: The file cannot be read, or describes no sound robot; ``findings`` lists each mistake.
+        UnknownNameError: There is no such bundled robot, joint or link.
+
+    Example:
+        >>> linkwork.load("quadruped", base="fixed", lock={"rear_left_knee": 1.0}).nv
+        11
     """
     if (robot is None) == (text is None):
         got = "both" if text is not None else "neither"
         raise ModelError("a robot is loaded from a file or from a text", where="load", got=got, expected="one of them")
     if text is not None:
-        robot = io.parse(text, allow_external_files=outside)
+        robot = io.parse(text, allow_external_files=allow_external_files)
     if isinstance(robot, Description):
         description = robot if structure is None else io.apply(robot, io.structure_of(structure))
     else:
         assert robot is not None
-        description = io.read(robot, structure, allow_external_files=outside)
+        description = io.read(robot, structure, allow_external_files=allow_external_files)
     if elastic is not None:
         description = with_elastic_drives(description, elastic)
     cut = build(description, base=base, gravity=gravity, friction=friction, rotors=rotors, mimic=mimic, lock=lock)
     model = closed(cut, description)
-    if parameters is not None:
-        model = parameter_file.with_parameters(model, parameters)
+    if with_parameters is not None:
+        model = parameter_file.with_parameters(model, with_parameters)
         model = model if friction else changed_drives(model, Drive.without_friction)
         model = model if rotors else changed_drives(model, Drive.without_rotor)
     for finding in model.findings:
-        warnings.warn(finding.text, ModelWarning, stacklevel=2)
+        warn_caller(finding.text, ModelWarning)
     return Robot(model)

@@ -1,4 +1,4 @@
-"""RobotFunctions: the quantities of a robot as attributes, made from the quantity table, and its motions.
+"""RobotFunctions: the quantities of a robot as attributes, from the quantity table, and its motions.
 
 Editors and type checkers read ``robot_functions.pyi``, which ``python tests/robot_stub.py`` writes.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class RobotFunctions(Workspace):
-    """The functions of a robot: an attribute for each quantity, functions of a frame, and motions; see below."""
+    """The functions of a robot: an attribute for each quantity, functions of a frame, and motions."""
 
 
 def compiled(name: str) -> cached_property[Function]:
-    """An attribute: the function of a quantity, compiled at its first use."""
+    """Return an attribute: the function of a quantity, compiled when it is first used."""
 
     def function(workspace: Workspace) -> Function:
         return workspace.compiled(name)
@@ -70,7 +70,7 @@ def regressor(
     return self.compiled("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
 
 
-# sim and identify are not imported before they are used: most programs start sooner without
+# sim and identify are imported when they are used: most programs start sooner without them
 
 
 def simulate(
@@ -82,10 +82,22 @@ def simulate(
     loops come close to a singular position.
 
     Args:
-        q0: Positions (nq,) at the start. Default: home, or zero.
-        v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
-        duration: Of the motion, in s.
+        q0: Initial positions (nq,). Default: home, or zero.
+        v0: Initial velocities (nv,), or those of all joints. Default: zero.
+        duration: Duration of the motion in s.
         dt: Time step in s. Default: see ``method``.
+
+    Returns:
+        A Trajectory with an array (times, ...) for each output, and notes.
+
+    Raises:
+        DivergedError: The motion diverged: a value is NaN or infinite.
+        ShapeError: The shapes do not fit.
+
+    Example:
+        >>> trajectory = robot.simulate(duration=0.01)
+        >>> trajectory.q.shape
+        (11, 7)
     """
     from .sim import simulate
 
@@ -95,16 +107,27 @@ def simulate(
 def rollout(
     self: Robot, q0: Any, v0: Any, torque: Any = None, dt: float = 1e-3, steps: int = 1000, **options: Any
 ) -> Trajectory:
-    """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
+    """Simulate a batch of motions with a compiled time loop.
 
-    Ctrl-C ends a run early and keeps what is done.
+    Ctrl-C ends a run early and keeps the steps that are done.
 
     Args:
-        q0: Positions (samples, nq) or (nq,) at the start.
-        v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
+        q0: Initial positions (samples, nq) or (nq,).
+        v0: Initial velocities (samples, nv) or (nv,), or those of all joints.
         torque: As in ``simulate``; arrays may have an axis of samples first.
         dt: Time step in s.
         steps: Number of time steps.
+
+    Returns:
+        A Trajectory with an array (samples, times, ...) for each output.
+
+    Raises:
+        DivergedError: A sample diverged and ``diverged`` is "raise".
+        ShapeError: The shapes do not fit.
+
+    Example:
+        >>> robot.rollout(np.zeros((100, 7)), np.zeros((100, 7)), steps=10).q.shape
+        (100, 11, 7)
     """
     from .sim import rollout
 
@@ -121,32 +144,58 @@ def stepper(
     v0: Any = None,
     **options: Any,
 ) -> Stepper:
-    """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
+    """Return a Stepper: a batch of motions, one step at a time, for learning and for hardware in the loop.
 
-    A step is one native call and gives the bits of ``rollout``.
+    A step is one native call and gives the same bits as ``rollout``.
 
     Args:
         samples: Number of motions.
         dt: Time step in s.
-        substeps: Time steps in a step.
-        q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
-        v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
+        substeps: Number of time steps in each call of ``step``.
+        q0: Positions (nq,) or (samples, nq) at the start and after a reset. Default: home, or zero.
+        v0: Velocities (nv,) or (samples, nv) at the start and after a reset. Default: zero.
+
+    Returns:
+        A Stepper with the states of all samples.
+
+    Raises:
+        ShapeError: The shapes do not fit.
+
+    Example:
+        >>> stepper = robot.stepper(samples=100)
+        >>> stepper.step()
+        >>> stepper.q.shape
+        (100, 7)
     """
     from .sim import Stepper
 
-    taken = Options.from_arguments("stepper", options)
+    chosen = Options.from_arguments("stepper", options)
     with memory_reported("these samples", where="stepper", fix="step fewer samples at a time"):
-        return Stepper(self, samples, dt, substeps, q0, v0, taken)
+        return Stepper(self, samples, dt, substeps, q0, v0, chosen)
 
 
 def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:
-    """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
+    """Identify dynamic parameters from recordings of a motion.
 
     Args:
         logs: A ``linkwork.identify.Log``, or several.
-        method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
-            "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
-            motion, or from what ``controller`` makes of it), "simulation" (output error).
+        method: "consistent" (all bodies physically consistent, near the prior where the data leave a choice), least
+            squares "ols", "wls" (each joint weighted by its residual), "irls" (robust), "iv" (instrumental variables
+            from the commanded motion, or from the closed loop with ``controller``), "simulation" (output error).
+
+    Returns:
+        A Fit: the parameters with their uncertainty, the prediction error, and ``robot`` with these parameters.
+
+    Raises:
+        LinkworkError: The recordings do not fit the robot, or nothing is to be identified.
+
+    Example:
+        >>> arm = linkwork.load("planar2r")
+        >>> reference = linkwork.control.Quintic([0, 0], [1, -1], duration=1.0)
+        >>> motion = arm.simulate(duration=1.0, torque=linkwork.control.PD(50, 5), reference=reference)
+        >>> log = linkwork.identify.Log.from_trajectory(motion)
+        >>> arm.identify(log, "ols").robot.nv
+        2
     """
     from .identify.identification import identify
 

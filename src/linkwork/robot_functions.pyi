@@ -42,43 +42,56 @@ class RobotFunctions(Workspace):
         loops come close to a singular position.
 
         Args:
-            q0: Positions (nq,) at the start. Default: home, or zero.
-            v0: Velocities (nv,) at the start, or those of all joints. Default: at rest.
-            duration: Of the motion, in s.
+            q0: Initial positions (nq,). Default: home, or zero.
+            v0: Initial velocities (nv,), or those of all joints. Default: zero.
+            duration: Duration of the motion in s.
             dt: Time step in s. Default: see ``method``.
             torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}.
-            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name.
-            memory: Where the controller's own states begin, by name; they are recorded by their names.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. "events": they touch down, bounce and lift off by
-                themselves but never slide, see ``trajectory.events``; "coulomb": they slide, too.
+                held where it is when its contact begins. Default: none. "events": they touch down, bounce and lift off
+                but never slide, see ``trajectory.events``; "coulomb": they also slide.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). With SciPy also "dormand-prince" and "implicit", which choose their own
-                steps. Default: where ``method`` or ``dt`` is not given, adams-bashforth-4 with 1 ms, or what is stable
-                for the robot's fastest modes; notes name it.
+                steps. Default: without ``method`` or ``dt``, adams-bashforth-4 with 1 ms, or what is stable for the
+                robot's fastest modes; a note names it.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: all that the robot has; ``trajectory.drift`` sums up what should not have
-                changed.
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+                all of these. Default: all that the robot has; ``trajectory.drift`` sums up changes of conserved
+                quantities.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            tolerance: Of methods that choose their own steps. Default: 1e-09.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
-                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
-                step serve as they are, and cannot be written to then. For methods with a fixed step.
-            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            tolerance: Error tolerance of integrators with a variable step. Default: 1e-09.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            checkpoint_every: Keep the state at every n-th step as a checkpoint, so that ``Trajectory.pullback`` gives
+                gradients of any output; steps between checkpoints are computed again. 1 is the fastest: the records of
+                q and v serve as checkpoints, and become read-only. For methods with a fixed step. Default: no
+                gradients.
+            progress: True, False, or a function of (done, total) steps. Default: shown in a terminal, for long runs.
+
+        Returns:
+            A Trajectory with an array (times, ...) for each output, and notes.
+
+        Raises:
+            DivergedError: The motion diverged: a value is NaN or infinite.
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> trajectory = robot.simulate(duration=0.01)
+            >>> trajectory.q.shape
+            (11, 7)
         """
 
     def rollout(
@@ -110,55 +123,66 @@ class RobotFunctions(Workspace):
         progress: bool | Callable[[int, int], Any] | None = None,
         diverged: str = 'raise',
     ) -> Trajectory:
-        """Simulate many motions at once, with a compiled time loop; the Trajectory has arrays (samples, times, ...).
+        """Simulate a batch of motions with a compiled time loop.
 
-        Ctrl-C ends a run early and keeps what is done.
+        Ctrl-C ends a run early and keeps the steps that are done.
 
         Args:
-            q0: Positions (samples, nq) or (nq,) at the start.
-            v0: Velocities (samples, nv) or (nv,) at the start, or those of all joints.
+            q0: Initial positions (samples, nq) or (nq,).
+            v0: Initial velocities (samples, nv) or (nv,), or those of all joints.
             torque: As in ``simulate``; arrays may have an axis of samples first.
             dt: Time step in s.
             steps: Number of time steps.
-            reference: What the controller follows, a function t -> Point or a Point of numbers.
+            reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first.
-            memory: Where the controller's own states begin, by name; they are recorded by their names. Arrays may have
-                an axis of samples first.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+                Arrays may have an axis of samples first.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
                 stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers know nothing of these.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Arrays may
+                Controllers keep the robot's own parameters.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Arrays may
                 have an axis of samples first.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
                 name, or a function of t. Default: zero. Those that a controller returns are added. Arrays may have an
                 axis of samples first.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. Arrays may have an axis of samples first.
+                held where it is when its contact begins. Default: none. Arrays may have an axis of samples first.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
             every: Record every n-th step. Default: 1.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. Default: ('q', 'v').
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
-                something. Default: 1.
-            to: A new folder to stream records into, as .npy files or, if its name ends in .zarr, as a Zarr group, so
-                that memory holds little.
-            out: A trajectory of an earlier rollout with the same outputs, samples and times: it is filled anew, notes
-                included, and returned; after an error it has what was recorded until then.
-            checkpoint_every: Keep the state at every n-th step, so that ``Trajectory.pullback`` gives gradients of
-                anything recorded; what lies between is computed again. 1 is the fastest: records of q and v at every
-                step serve as they are, and cannot be written to then. For methods with a fixed step.
-            progress: True, False, or a function of (done, total) steps. Default: long runs show it in a terminal.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
+            to: A new folder to stream records into, to save memory: .npy files or, if its name ends in .zarr, a Zarr
+                group. Default: records stay in memory.
+            out: A trajectory of an earlier rollout with the same outputs, samples and times: it is filled again, notes
+                included, and returned. After an error it has the records up to it. Default: a new trajectory.
+            checkpoint_every: Keep the state at every n-th step as a checkpoint, so that ``Trajectory.pullback`` gives
+                gradients of any output; steps between checkpoints are computed again. 1 is the fastest: the records of
+                q and v serve as checkpoints, and become read-only. For methods with a fixed step. Default: no
+                gradients.
+            progress: True, False, or a function of (done, total) steps. Default: shown in a terminal, for long runs.
             diverged: "raise" a DivergedError, or "keep" diverged samples (NaN or infinite). Default: 'raise'.
+
+        Returns:
+            A Trajectory with an array (samples, times, ...) for each output.
+
+        Raises:
+            DivergedError: A sample diverged and ``diverged`` is "raise".
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> robot.rollout(np.zeros((100, 7)), np.zeros((100, 7)), steps=10).q.shape
+            (100, 11, 7)
         """
 
     def stepper(
@@ -185,52 +209,63 @@ class RobotFunctions(Workspace):
         backend: str = 'native',
         threads: int | str = 1,
     ) -> Stepper:
-        """Return a Stepper: many motions at once, a step at a time, for learning and for hardware in the loop.
+        """Return a Stepper: a batch of motions, one step at a time, for learning and for hardware in the loop.
 
-        A step is one native call and gives the bits of ``rollout``.
+        A step is one native call and gives the same bits as ``rollout``.
 
         Args:
             samples: Number of motions.
             dt: Time step in s.
-            substeps: Time steps in a step.
-            q0: Positions (nq,) or (samples, nq) where samples start, and start anew. Default: home, or zero.
-            v0: Velocities there, (nv,) or (samples, nv). Default: at rest.
+            substeps: Number of time steps in each call of ``step``.
+            q0: Positions (nq,) or (samples, nq) at the start and after a reset. Default: home, or zero.
+            v0: Velocities (nv,) or (samples, nv) at the start and after a reset. Default: zero.
             torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
-                with the robot, and may return {"tau": ..., "commands": ...}. Numbers are what ``stepper.tau`` begins
-                with; default: zero.
-            reference: What the controller follows, a function t -> Point or a Point of numbers. Numbers are what
-                ``stepper.reference`` begins with.
+                with the robot, and may return {"tau": ..., "commands": ...}. Numbers are the initial ``stepper.tau``.
+                Default: zero.
+            reference: Reference of the controller, a function t -> Point or a constant Point. Numbers are the initial
+                ``stepper.reference``.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first; ``stepper.gains`` may be
                 changed between steps.
-            memory: Where the controller's own states begin, by name; they are recorded by their names. Reset samples
-                begin there, too; ``stepper.memory`` has the states.
+            memory: Initial values of the controller's states, by name; the states are recorded under these names.
+                Samples that are reset start from them, too; ``stepper.memory`` has the states.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
                 stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers know nothing of these. ``stepper.vary`` may be changed between steps.
-            wrenches: Frame -> force and moment on it in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
-                or (samples, 6), are what ``stepper.wrenches[frame]`` begins with.
+                Controllers keep the robot's own parameters. ``stepper.vary`` may be changed between steps.
+            wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
+                or (samples, 6), are the initial ``stepper.wrenches[frame]``.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
-                name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are what
-                ``stepper.commands`` begins with.
+                name, or a function of t. Default: zero. Those that a controller returns are added. Numbers are the
+                initial ``stepper.commands``.
             contacts: Contacts on the ground, (contacts,) or (steps, contacts) of 1 and 0, or a dict by name: each is
-                held where it is when it begins. Default: none. Numbers, (contacts,) or (samples, contacts), are what
-                ``stepper.contacts`` begins with.
+                held where it is when its contact begins. Default: none. Numbers, (contacts,) or (samples, contacts),
+                are the initial ``stepper.contacts``.
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
-            outputs: Names of what is recorded: q, v, a, tau, commands, contacts, contact_forces (of each contact: fx,
-                fy, fz, mx, my, mz each), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
+            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
+                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
                 work (done on the robot by all but weight and springs), states of the controller by name, or memory for
                 all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
-            limits: ``SoftLimits`` of the joints. Default: no limits act.
+            limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
-            dynamics: Method of forward dynamics. Default: 'auto'.
-            backend: "native", or "interpreter", which runs in NumPy, without LLVM, slowly. Default: 'native'.
-            threads: Threads that share the samples, at most one for each processor; "auto" for as many as gain
-                something. Default: 1.
+            dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
+            backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
+
+        Returns:
+            A Stepper with the states of all samples.
+
+        Raises:
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> stepper = robot.stepper(samples=100)
+            >>> stepper.step()
+            >>> stepper.q.shape
+            (100, 7)
         """
 
     def identify(
@@ -252,301 +287,547 @@ class RobotFunctions(Workspace):
         simulation: Mapping[str, Any] | None = None,
         progress: Any = None,
     ) -> Fit:
-        """Find dynamic parameters from recordings and return a Fit, whose ``robot`` has them.
+        """Identify dynamic parameters from recordings of a motion.
 
         Args:
             logs: A ``linkwork.identify.Log``, or several.
-            method: "consistent" (every body physical, near the prior as far as the data leave it open), least squares
-                "ols", "wls" (each joint by its own residual), "irls" (robust), "iv" (instruments from the commanded
-                motion, or from what ``controller`` makes of it), "simulation" (output error).
-            friction: Friction laws to identify. They replace those of the file, which are taken as known if there are
-                none here. By name or as objects, for all driven joints and motors or as {joint: laws}. Default:
-                ('coulomb', 'viscous', 'offset').
-            inertias: Find the inertial parameters; if False, they are known, with the robot's values. Default: True.
-            rotors: Find the rotor inertias; if False, they are known, with the robot's values. Default: True.
-            springs: Find the stiffnesses of springs; otherwise they are known. Default: False.
-            width: Velocity in rad/s (m/s) within which friction goes smoothly through zero. Default: chosen on held-out
+            method: "consistent" (all bodies physically consistent, near the prior where the data leave a choice), least
+                squares "ols", "wls" (each joint weighted by its residual), "irls" (robust), "iv" (instrumental variables
+                from the commanded motion, or from the closed loop with ``controller``), "simulation" (output error).
+            friction: Friction laws to identify. They replace those of the file; without any, the file's friction is
+                kept. By name or as objects, for all driven joints and motors or as {joint: laws}. Default: ('coulomb',
+                'viscous', 'offset').
+            inertias: Identify the inertial parameters; False: keep the robot's values. Default: True.
+            rotors: Identify the rotor inertias; False: keep the robot's values. Default: True.
+            springs: Identify the stiffnesses of springs; otherwise they keep the robot's values. Default: False.
+            width: Velocity in rad/s (m/s) below which friction goes smoothly through zero. Default: chosen on held-out
                 data.
-            payload: A frame; only a body fixed there is to be found.
-            prior: A variant of the robot that is thought to be near. Default: this robot.
+            payload: A frame; identify only a body fixed to it. Default: the whole robot.
+            prior: A robot with parameters near the true ones. Default: this robot.
             gamma: Weight of the prior. Default: chosen on held-out data.
-            held_out: Recordings to choose and judge on. Default: spans of the recordings in turn.
-            controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation".
-            gains: Gains of the controller, by name.
+            held_out: Recordings for validation. Default: cross-validation over spans of the recordings.
+            controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation". Default:
+                none.
+            gains: Gains of the controller, by name. Default: its own.
             simulation: Options of ``linkwork.identify.fit_simulation``, such as {"unknowns": ("stiffness",
                 "friction_width", "delay"), "horizon": 0.5}.
-            progress: True, False, or a function of (done, total).
+            progress: True, False, or a function of (done, total). Default: shown in a terminal.
+
+        Returns:
+            A Fit: the parameters with their uncertainty, the prediction error, and ``robot`` with these parameters.
+
+        Raises:
+            LinkworkError: The recordings do not fit the robot, or nothing is to be identified.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> reference = linkwork.control.Quintic([0, 0], [1, -1], duration=1.0)
+            >>> motion = arm.simulate(duration=1.0, torque=linkwork.control.PD(50, 5), reference=reference)
+            >>> log = linkwork.identify.Log.from_trajectory(motion)
+            >>> arm.identify(log, "ols").robot.nv
+            2
         """
 
     @property
     def inverse_dynamics(self) -> Function:
-        """Inverse dynamics: joint forces for a motion.
+        """Joint forces that produce a motion.
 
-        tau = inverse_dynamics(q, v, a)
+        ``tau = robot.inverse_dynamics(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
         """
 
     @property
     def forward_dynamics(self) -> Function:
-        """Forward dynamics: joint accelerations under joint forces.
+        """Joint accelerations under joint forces.
 
-        a = forward_dynamics(q, v, tau)
+        ``a = robot.forward_dynamics(q, v, tau)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def hybrid_dynamics(self) -> Function:
-        """Hybrid dynamics: forces of motors, accelerations of what they leave free.
+        """Forces of driven joints, accelerations of free joints.
 
-        tau, a = hybrid_dynamics(q, v, a_known, tau_known)
+        ``tau, a = robot.hybrid_dynamics(q, v, a_known, tau_known)``
 
-        What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left out.
+        Free joints are a floating base, elastic and passive joints. Default of ``tau_known``: zero.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a_known (driven): accelerations of the driven joints, rad/s^2 (m/s^2 of a joint that slides)
-            tau_known (free): forces on what no motor drives, beside springs and friction, N m (N of a joint that
-                slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a_known (..., driven): accelerations of the driven joints, rad/s^2 (m/s^2 for a prismatic joint)
+            tau_known (..., free): forces on joints without motors, besides springs and friction, N m (N for a prismatic
+                joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (motors): joint forces, N m (N of a joint that slides)
-            a (free): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            tau (..., motors): joint forces, N m (N for a prismatic joint)
+            a (..., free): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def inverse_dynamics_derivatives(self) -> Function:
-        """Inverse dynamics derivatives: tau, its slopes by q and v, and M.
+        """Tau, its derivatives wrt q and v, and M.
 
-        tau, dtau_dq, dtau_dv, M = inverse_dynamics_derivatives(q, v, a)
+        ``tau, dtau_dq, dtau_dv, M = robot.inverse_dynamics_derivatives(q, v, a)``
 
-        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+        Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
-            dtau_dq (forces, dq): slopes of the joint forces by the positions along their tangent, SI
-            dtau_dv (forces, nv): slopes of the joint forces by the velocities, SI
-            M (nv, nv): inertia matrix, SI
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            dtau_dq (..., forces, dq): derivatives of the joint forces with respect to the positions along their
+                tangent, SI
+            dtau_dv (..., forces, nv): derivatives of the joint forces with respect to the velocities, SI
+            M (..., nv, nv): inertia matrix, SI
         """
 
     @property
     def forward_dynamics_derivatives(self) -> Function:
-        """Forward dynamics derivatives: a, and its slopes by q, v and tau.
+        """A, and its derivatives wrt q, v and tau.
 
-        a, da_dq, da_dv, da_dtau = forward_dynamics_derivatives(q, v, tau)
+        ``a, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)``
 
-        Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball joint.
+        Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            da_dq (nv, dq): slopes of the accelerations by the positions along their tangent, SI
-            da_dv (nv, nv): slopes of the accelerations by the velocities, SI
-            da_dtau (nv, forces): slopes of the accelerations by the joint forces, SI
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            da_dq (..., nv, dq): derivatives of the accelerations with respect to the positions along their tangent, SI
+            da_dv (..., nv, nv): derivatives of the accelerations with respect to the velocities, SI
+            da_dtau (..., nv, forces): derivatives of the accelerations with respect to the joint forces, SI
         """
 
     @property
     def inertia_matrix(self) -> Function:
-        """Inertia matrix: M(q), complete and symmetric.
+        """Inertia matrix (mass matrix) M(q), full and symmetric.
 
-        M = inertia_matrix(q)
+        ``M = robot.inertia_matrix(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            M (nv, nv): inertia matrix, SI
+            M (..., nv, nv): inertia matrix, SI
         """
 
     @property
     def bias(self) -> Function:
-        """Bias: joint forces at zero acceleration: M a + b = tau.
+        """Joint forces at zero acceleration: tau = M a + bias.
 
-        b = bias(q, v)
+        ``b = robot.bias(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            b (nv): N m (N of a joint that slides)
+            b (..., nv): N m (N for a prismatic joint)
         """
 
     @property
     def gravity(self) -> Function:
-        """Gravity: joint forces that hold the robot against gravity.
+        """Joint forces that hold the robot against gravity.
 
-        g = gravity(q)
+        ``g = robot.gravity(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            g (nv): N m (N of a joint that slides)
+            g (..., nv): N m (N for a prismatic joint)
         """
 
     @property
     def coriolis_matrix(self) -> Function:
-        """Coriolis matrix: C(q, v) with Mdot - 2 C skew-symmetric.
+        """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
-        C = coriolis_matrix(q, v)
+        ``C = robot.coriolis_matrix(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            C (nv, nv): SI
+            C (..., nv, nv): SI
         """
 
     @property
     def kinetic_energy(self) -> Function:
-        """Kinetic energy: of bodies and rotors.
+        """Kinetic energy of bodies and rotors.
 
-        T = kinetic_energy(q, v)
+        ``T = robot.kinetic_energy(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            T (): J
+            T (...): J
         """
 
     @property
     def potential_energy(self) -> Function:
-        """Potential energy: of gravity and springs.
+        """Potential energy of gravity and springs.
 
-        V = potential_energy(q)
+        ``V = robot.potential_energy(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            V (): J
+            V (...): J
         """
 
     @property
     def momentum(self) -> Function:
-        """Momentum: linear, and angular about the centre of mass.
+        """Linear momentum, and angular about the centre of mass.
 
-        momentum = momentum(q, v)
+        ``momentum = robot.momentum(q, v)``
 
         In world axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            momentum (6): kg m/s, kg m^2/s
+            momentum (..., 6): kg m/s, kg m^2/s
         """
 
     @property
     def center_of_mass(self) -> Function:
-        """Center of mass: of the moving bodies, in the world.
+        """Centre of mass of the moving bodies, in the world.
 
-        c = center_of_mass(q)
+        ``c = robot.center_of_mass(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            c (3): m
+            c (..., 3): m
         """
 
     def pose(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
         **how: Any,
-    ) -> Any:
-        """Pose: 4 x 4 pose of a frame in the world.
+    ) -> <class 'inspect._empty'>:
+        """Pose of a frame in the world, as a 4 x 4 matrix.
 
-        T = pose(frame, q)
+        ``T = robot.pose(frame, q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            T (4, 4): origin in m
+            T (..., 4, 4): origin in m
         """
 
     def jacobian(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
+        *,
         axes: str = 'world',
         **how: Any,
-    ) -> Any:
-        """Jacobian: 6 x nv, linear rows first, at the frame's origin.
+    ) -> <class 'inspect._empty'>:
+        """Jacobian of a frame at its origin, linear rows first.
 
-        J = jacobian(frame, q, axes="world")
+        ``J = robot.jacobian(frame, q, axes="world")``
 
         Linear and angular velocity of the frame per joint velocity, in world or local axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (6, nv): SI
+            J (..., 6, nv): SI
         """
 
     def jacobian_drift(
         self,
         frame: str,
-        q: Any,
-        v: Any,
+        q: typing.Any,
+        v: typing.Any,
+        *,
         axes: str = 'world',
         **how: Any,
-    ) -> Any:
-        """Jacobian drift: Jdot v: a frame's acceleration when a is zero.
+    ) -> <class 'inspect._empty'>:
+        """Jdot v, the acceleration of a frame when a is zero.
 
-        Jdot_v = jacobian_drift(frame, q, v, axes="world")
+        ``Jdot_v = robot.jacobian_drift(frame, q, v, axes="world")``
 
         In world or local axes.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            Jdot_v (6): m/s^2, rad/s^2
+            Jdot_v (..., 6): m/s^2, rad/s^2
+        """
+
+    def jacobian_rate(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Jdot: the rate of a frame's Jacobian along the motion.
+
+        ``Jdot = robot.jacobian_rate(frame, q, v, axes="world")``
+
+        In world or local axes. Its product with v is ``jacobian_drift``.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Jdot (..., 6, nv): SI
+        """
+
+    def frame_velocity(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Velocity of a frame: of its origin, then angular.
+
+        ``V = robot.frame_velocity(frame, q, v, axes="world")``
+
+        In world or local axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            V (..., 6): m/s, rad/s
+        """
+
+    def frame_acceleration(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        a: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Acceleration of a frame: of its origin, then angular.
+
+        ``A = robot.frame_acceleration(frame, q, v, a, axes="world")``
+
+        That of the origin as a point, without gravity: J a + Jdot v. In world or local axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            A (..., 6): m/s^2, rad/s^2
+        """
+
+    @property
+    def frame_poses(self) -> Function:
+        """4 x 4 poses of all frames in the world.
+
+        ``T = robot.frame_poses(q)``
+
+        In the order of ``robot.frame_names``.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            T (..., frames, 4, 4): origin in m
+        """
+
+    @property
+    def frame_jacobians(self) -> Function:
+        """Jacobians of all frames, 6 x nv each.
+
+        ``J = robot.frame_jacobians(q)``
+
+        In the order of ``robot.frame_names``, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            J (..., frames, 6, nv): SI
+        """
+
+    @property
+    def frame_velocities(self) -> Function:
+        """Velocities of all frames: of the origin, then angular.
+
+        ``V = robot.frame_velocities(q, v)``
+
+        In the order of ``robot.frame_names``, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            V (..., frames, 6): m/s, rad/s
+        """
+
+    @property
+    def frame_accelerations(self) -> Function:
+        """Accelerations of all frames: of the origin, then angular.
+
+        ``A = robot.frame_accelerations(q, v, a)``
+
+        In the order of ``robot.frame_names``, in world axes, without gravity.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            A (..., frames, 6): m/s^2, rad/s^2
+        """
+
+    @property
+    def center_of_mass_jacobian(self) -> Function:
+        """3 x nv, velocity of the centre of mass per velocity.
+
+        ``J = robot.center_of_mass_jacobian(q)``
+
+        In world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            J (..., 3, nv): SI
+        """
+
+    @property
+    def centroidal_momentum_matrix(self) -> Function:
+        """A with momentum = A v.
+
+        ``A = robot.centroidal_momentum_matrix(q)``
+
+        Linear momentum, then angular momentum about the centre of mass, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            A (..., 6, nv): SI
+        """
+
+    @property
+    def centroidal_momentum_matrix_rate(self) -> Function:
+        """Adot: the rate of the centroidal momentum matrix along the motion.
+
+        ``Adot = robot.centroidal_momentum_matrix_rate(q, v)``
+
+        The rate of the momentum is A a + Adot v.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Adot (..., 6, nv): SI
+        """
+
+    @property
+    def inertia_matrix_rate(self) -> Function:
+        """Mdot: the rate of the inertia matrix along the motion.
+
+        ``Mdot = robot.inertia_matrix_rate(q, v)``
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Mdot (..., nv, nv): SI
+        """
+
+    @property
+    def christoffel_symbols(self) -> Function:
+        """C_ijk of the first kind: Coriolis force i is the sum of c_ijk v_j v_k.
+
+        ``c = robot.christoffel_symbols(q)``
+
+        For trees whose velocities are the rates of their positions.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            c (..., nv, nv, nv): SI
+        """
+
+    @property
+    def adaptive_regressor(self) -> Function:
+        """Y with M a_ref + C v_ref + g = Y theta, of Slotine and Li.
+
+        ``Y = robot.adaptive_regressor(q, v, v_ref, a_ref)``
+
+        theta: the ten standard parameters of each link, then the rotor inertias IA of the joints; C is that of
+        ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their values.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            v_ref (..., nv): reference velocities, rad/s (m/s for a prismatic joint)
+            a_ref (..., nv): reference accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            Y (..., nv, adaptive): SI
         """
 
     def regressor(
@@ -558,299 +839,301 @@ class RobotFunctions(Workspace):
         drives: bool | Sequence[str] | None = None,
         **how: Any,
     ) -> Any:
-        """Regressor: joint forces per dynamic parameter: tau = Y theta.
+        """Regressor Y of the dynamic parameters: tau = Y theta.
 
-        Y = regressor(q, v, a)
+        ``Y = robot.regressor(q, v, a)``
 
-        ``parameters``: "standard", "minimal" or "lin"; a column for each of ``parameter_names(parameters, drives)``.
-        ``drives``: which parameters of joints and motors have columns. None: those that are not zero (rotor inertia IA,
-        Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True: also where they are
-        zero, except K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these of every joint and motor; "elbow.FV"
-        is that of one.
+        ``parameters``: "standard", "minimal" (base parameters) or "lin"; a column for each of
+        ``parameter_names(parameters, drives)``. ``drives``: which parameters of joints and motors have columns. None
+        (default): those that are not zero (rotor inertia IA, Coulomb and viscous friction FS and FV, those of further
+        friction laws, stiffness K). True: also those that are zero, except K. False: none. Names, such as ("IA", "FS",
+        "FV", "F0"): these for every joint and motor; "elbow.FV" for one joint.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
-            Y (forces, parameters): SI
+            Y (..., forces, parameters): SI
         """
 
     def tree_jacobian(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
         **how: Any,
-    ) -> Any:
-        """Tree jacobian: 6 x all joints, as if the loops were open: of a leg, say.
+    ) -> <class 'inspect._empty'>:
+        """Jacobian of a frame wrt all joints, with open loops.
 
-        J = tree_jacobian(frame, q)
+        ``J = robot.tree_jacobian(frame, q)``
 
-        In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the leg's own
-        columns are its Jacobian J_i.
+        In world axes. A frame with the name of a loop is at its cut joint, the tip of a leg; the columns of the leg are
+        its Jacobian J_i.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (6, joints): SI
+            J (..., 6, joints): SI
         """
 
     @property
     def motor_jacobian(self) -> Function:
-        """Motor jacobian: motors' velocities per independent one.
+        """Velocities of motors per independent velocity.
 
-        J = motor_jacobian(q)
+        ``J = robot.motor_jacobian(q)``
 
         For a parallel robot, the inverse of its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (motors, nv): SI
+            J (..., motors, nv): SI
         """
 
     @property
     def platform_jacobian(self) -> Function:
-        """Platform jacobian: independent velocities per velocity of the motors.
+        """Independent velocities per velocity of motors.
 
-        J = platform_jacobian(q)
+        ``J = robot.platform_jacobian(q)``
 
         For a parallel robot, its Jacobian J_p.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            J (nv, motors): SI
+            J (..., nv, motors): SI
         """
 
     @property
     def velocity_map(self) -> Function:
-        """Velocity map: velocities of all joints per independent one.
+        """Velocities of all joints per independent velocity.
 
-        G = velocity_map(q)
+        ``G = robot.velocity_map(q)``
 
         Khalil's G.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            G (joints, nv): SI
+            G (..., joints, nv): SI
         """
 
     @property
     def position_map(self) -> Function:
-        """Position map: changes of all positions per direction in which they can.
+        """Changes of all positions per independent direction.
 
-        G = position_map(q)
+        ``G = robot.position_map(q)``
 
-        It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go straight.
+        It equals ``velocity_map`` unless the robot rolls: positions then have more freedom than velocities.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            G (joints, dq): SI
+            G (..., joints, dq): SI
         """
 
     @property
     def joint_velocities(self) -> Function:
-        """Joint velocities: of all joints, loops closed.
+        """Velocities of all joints, with closed loops.
 
-        v_joints = joint_velocities(q, v)
+        ``v_joints = robot.joint_velocities(q, v)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
 
         Returns:
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
         """
 
     @property
     def joint_accelerations(self) -> Function:
-        """Joint accelerations: of all joints, loops closed.
+        """Accelerations of all joints, with closed loops.
 
-        a_joints = joint_accelerations(q, v, a)
+        ``a_joints = robot.joint_accelerations(q, v, a)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
+            a_joints (..., joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
         """
 
     @property
     def constrained_dynamics(self) -> Function:
-        """Constrained dynamics: accelerations of all joints and forces at the cuts.
+        """Accelerations of all joints, and constraint forces.
 
-        a_joints, forces = constrained_dynamics(q, v_joints, tau)
+        ``a_joints, forces = robot.constrained_dynamics(q, v_joints, tau)``
 
-        From velocities of all joints. It exists wherever the mechanism is regular, also where the independent joints do
+        From velocities of all joints. It exists wherever the mechanism is regular, even if the independent joints do
         not determine the others.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a_joints (joints): accelerations of all joints, rad/s^2 (m/s^2 of a joint that slides)
-            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+            a_joints (..., joints): accelerations of all joints, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (..., residual): constraint forces at the cut joints, of the first frame on the second in the axes of
+                the first, N, N m
         """
 
     @property
     def constraint_forces(self) -> Function:
-        """Constraint forces: that hold the loops together at the cuts.
+        """Constraint forces that close the loops.
 
-        forces = constraint_forces(q, v_joints, tau)
+        ``forces = robot.constraint_forces(q, v_joints, tau)``
 
-        The entries are those of ``loop_residual``.
+        They act at the cut joints; the entries are those of ``loop_residual``.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            forces (residual): at the cuts, of the first frame on the second in the axes of the first, N, N m
+            forces (..., residual): constraint forces at the cut joints, of the first frame on the second in the axes of
+                the first, N, N m
         """
 
     @property
     def contact_dynamics(self) -> Function:
-        """Contact dynamics: accelerations, and forces on the contacts.
+        """Accelerations, and contact forces.
 
-        a, forces = contact_dynamics(q, v, tau, contacts)
+        ``a, forces = robot.contact_dynamics(q, v, tau, contacts)``
 
-        ``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, else 0.
+        ``contacts``: 1 for each contact of ``robot.model.switched`` on the ground, which is held there, otherwise 0.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            tau (forces): joint forces, N m (N of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N, N m
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            forces (..., contacts, 6): contact forces of the ground, a row for each contact: force, then moment about
+                its frame's origin, in world axes, N, N m
         """
 
     @property
     def contact_inverse_dynamics(self) -> Function:
-        """Contact inverse dynamics: forces of joints and contacts for a motion.
+        """Joint and contact forces for a motion.
 
-        tau, forces = contact_inverse_dynamics(q, v, a, contacts)
+        ``tau, forces = robot.contact_inverse_dynamics(q, v, a, contacts)``
 
-        The least contact forces that leave nothing to joints without motors, and the joint forces. What they cannot
-        bear stays in tau of those joints, the first six of a floating base. Among those on the ground, a larger number
-        of ``contacts`` takes a larger share.
+        The smallest contact forces for which joints without motors need no force, and the joint forces. What contacts
+        cannot provide remains in tau of those joints, the first six entries for a floating base. A contact with a
+        larger number in ``contacts`` takes a larger share.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            a (nv): accelerations, rad/s^2 (m/s^2 of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
             wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
                 m
 
         Returns:
-            tau (forces): joint forces, N m (N of a joint that slides)
-            forces (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N, N m
+            tau (..., forces): joint forces, N m (N for a prismatic joint)
+            forces (..., contacts, 6): contact forces of the ground, a row for each contact: force, then moment about
+                its frame's origin, in world axes, N, N m
         """
 
     @property
     def impact(self) -> Function:
-        """Impact: velocities after contacts meet the ground, and impulses.
+        """Velocities after an impact with the ground, and impulses.
 
-        v_after, impulses = impact(q, v, contacts, restitution)
+        ``v_after, impulses = robot.impact(q, v, contacts, restitution)``
 
-        Those of ``contacts`` stop at once, or move back along the ground's normal with a share of the velocity, by
-        contact.
+        The contacts with 1 in ``contacts`` stop, or rebound along the normal of the ground by their coefficient of
+        restitution.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v (nv): velocities, rad/s (m/s of a joint that slides)
-            contacts (contacts): which contacts are on the ground, 1, or 0; where forces are left open, larger ones are
-                weights, of 1
-            restitution (contacts): share of the normal velocity that comes back, of 1
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            contacts (..., contacts): 1 for each contact on the ground, otherwise 0; larger numbers are weights if the
+                forces are not unique, dimensionless
+            restitution (..., contacts): coefficient of restitution, 0 to 1, dimensionless
 
         Returns:
-            v_after (nv): velocities after the impact, rad/s (m/s of a joint that slides)
-            impulses (contacts, 6): of the ground on the contacts, a row each: force, then moment about the contact's
-                frame, in the world's axes, N s, N m s
+            v_after (..., nv): velocities after the impact, rad/s (m/s for a prismatic joint)
+            impulses (..., contacts, 6): contact impulses of the ground, N s, N m s
         """
 
     @property
     def conditioning(self) -> Function:
-        """Conditioning: how well the independent joints tell the others, 0 to 1.
+        """Conditioning of the loops, 0 (singular) to 1.
 
-        c = conditioning(q)
+        ``c = robot.conditioning(q)``
 
-        Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN there).
+        How well the independent joints determine the others. At 0, forward dynamics in their coordinates does not exist
+        and gives NaN.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            c (): of 1
+            c (...): dimensionless
         """
 
     @property
     def loop_rates(self) -> Function:
-        """Loop rates: at which the joints open the loops.
+        """Rates at which joint velocities open the loops.
 
-        rates = loop_rates(q, v_joints)
+        ``rates = robot.loop_rates(q, v_joints)``
 
         Zero for velocities that the loops allow.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
-            v_joints (joints): velocities of all joints, rad/s (m/s of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v_joints (..., joints): velocities of all joints, rad/s (m/s for a prismatic joint)
 
         Returns:
-            rates (residual): m/s, rad/s
+            rates (..., residual): m/s, rad/s
         """
 
     @property
     def loop_residual(self) -> Function:
-        """Loop residual: by how much the loops are open.
+        """Residual of the loops, zero if they are closed.
 
-        r = loop_residual(q)
+        ``r = robot.loop_residual(q)``
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            r (residual): m, rad
+            r (..., residual): m, rad
         """
 
     @property
     def torque_projector(self) -> Function:
-        """Torque projector: joint forces N z that move nothing.
+        """Projector N on joint forces N z without effect on motion.
 
-        N = torque_projector(q)
+        ``N = robot.torque_projector(q)``
 
         With more motors than degrees of freedom, tau + N z moves the robot as tau does.
 
         Args:
-            q (nq): positions, rad (m of a joint that slides)
+            q (..., nq): positions, rad (m for a prismatic joint)
 
         Returns:
-            N (forces, forces): SI
+            N (..., forces, forces): SI
         """

@@ -1,5 +1,5 @@
-"""Tables as data, and two of their four renderers: Markdown, and HTML for notebooks. ``cli.common.show`` is that of the
-terminal, ``html.table`` that of pages."""
+"""Tables as data, and two of their four renderers: Markdown, and HTML for notebooks. ``cli.printing.show`` renders them
+in the terminal, ``html.table`` on pages."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from .quoting import in_html, in_markdown
 
 @dataclass(frozen=True)
 class Column:
-    """A column's ``name``, and the ``unit`` below it. Numbers are rounded to so many significant
-    ``digits``. ``align``: "left" or "right"; default: numbers on the right. ``spare``: may be left out in a narrow
-    terminal."""
+    """A column: its ``name`` and ``unit``, the significant ``digits`` of numbers, how to ``align`` it ("left" or
+    "right"; default: numbers on the right), and whether it is ``spare`` and left out in a narrow terminal."""
 
     name: str
     unit: str = ""
@@ -24,10 +23,11 @@ class Column:
 
     @property
     def head(self) -> str:
+        """Name, and unit on a second line."""
         return f"{self.name}\n{self.unit}" if self.unit else self.name
 
     def text(self, value: Any) -> str:
-        """A value in print; nothing for None."""
+        """Return a value as text; empty for None."""
         if isinstance(value, float):
             return f"{float(f'{value:.{self.digits}g}') + 0.0:.6g}"
         return "" if value is None else value if isinstance(value, str) else str(value)
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of values (numbers, texts, None for nothing) under columns, which may be given as names or (name, unit)."""
+    """Rows of values (numbers, texts, None for an empty cell); columns may also be names or (name, unit)."""
 
     title: str
     columns: Sequence[Any]
@@ -44,23 +44,22 @@ class Table:
 
     def __post_init__(self):
         pairs = ((c, "") if isinstance(c, str) else c for c in self.columns)
-        whole = tuple(pair if isinstance(pair, Column) else Column(pair[0], pair[1]) for pair in pairs)
-        object.__setattr__(self, "columns", whole)
+        columns = tuple(pair if isinstance(pair, Column) else Column(pair[0], pair[1]) for pair in pairs)
+        object.__setattr__(self, "columns", columns)
 
     def shown(self) -> list[tuple[Column, str, list[Any]]]:
-        """Columns that have any value, with their alignment and their values."""
-        values = ((column, [row[k] for row in self.rows]) for k, column in enumerate(self.columns))
-        return [
-            (column, column.align or _aligned(own), own) for column, own in values if any(x is not None for x in own)
-        ]
-
-
-def _aligned(values: Sequence[Any]) -> str:
-    return "right" if any(isinstance(value, (int, float)) for value in values) else "left"
+        """Return the columns that have any value, with their alignment and their values."""
+        columns = []
+        for k, column in enumerate(self.columns):
+            values = [row[k] for row in self.rows]
+            side = "right" if any(isinstance(value, (int, float)) for value in values) else "left"
+            if any(value is not None for value in values):
+                columns.append((column, column.align or side, values))
+        return columns
 
 
 def markdown(table: Table) -> str:
-    """Lines of Markdown; what is written in it, as code between backticks, must be escaped by the caller."""
+    """Return lines of Markdown. The texts are not escaped: see ``escaped``."""
     heads = [" ".join(filter(None, (column.name, column.unit))) for column in table.columns]
     rules = ["---:" if column.align == "right" else "---" for column in table.columns]
     cells = ([column.text(x) for column, x in zip(table.columns, row, strict=True)] for row in table.rows)
@@ -69,13 +68,13 @@ def markdown(table: Table) -> str:
 
 
 def escaped(table: Table) -> Table:
-    """With all texts quoted for Markdown: names come from strangers' files."""
+    """Return the table with all texts escaped for Markdown, since names may come from any file."""
     rows = [[in_markdown(x) if isinstance(x, str) else x for x in row] for row in table.rows]
     return Table(table.title, table.columns, rows, table.notes)
 
 
 def notebook(table: Table) -> str:
-    """HTML for a notebook, every name escaped; the first column heads its row."""
+    """Return HTML for a notebook, all texts escaped; the first column is the head of each row."""
 
     def cells(texts: Sequence[str], tags: Sequence[str]) -> Iterator[str]:
         for column, tag, text in zip(table.columns, tags, texts, strict=True):

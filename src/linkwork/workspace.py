@@ -19,7 +19,7 @@ MOST = 64  # entries of a cache
 
 
 class Cache(dict[K, V]):
-    """A dict that forgets its oldest entry when it has MOST entries and gets another."""
+    """A dict that removes its oldest entry when it has MOST entries and gets another."""
 
     def __setitem__(self, key: K, value: V) -> None:
         if key not in self and len(self) >= MOST:
@@ -28,7 +28,7 @@ class Cache(dict[K, V]):
 
 
 class Workspace:
-    """A Model with its Functions, each compiled at its first use, and values that other modules derive from it."""
+    """A Model with its compiled Functions, and a cache for what is derived from the model."""
 
     def __init__(self, model: Model):
         self.model = model
@@ -40,17 +40,17 @@ class Workspace:
         return type(self), (self.model,)
 
     def with_model(self: W, model: Model) -> W:
-        """Return a workspace of the same class for another model; it shares nothing with this one.
+        """Return an object of the same class for another model; it shares nothing with this one.
 
         Args:
-            model: The other model.
+            model: The other Model.
 
         Returns:
-            The workspace.
+            A Robot, or Workspace, of that model.
 
         Example:
-            >>> robot.with_model(robot.model).nv
-            7
+            >>> robot.with_model(linkwork.load("planar2r").model).nv
+            2
         """
         return type(self)(model)
 
@@ -63,21 +63,24 @@ class Workspace:
         parameters: str = "minimal",
         drives: bool | Sequence[str] | None = None,
     ) -> Function:
-        """Return the compiled function of a quantity, compiled at the first call and kept.
+        """Return the compiled function of a quantity, from a cache.
 
         Args:
-            quantity: Its name.
-            frame: Frame of a quantity that has one. Default: none.
-            axes: "world" (default) or "local".
-            parameters: As in ``linkwork.compile``. Default: "minimal".
-            drives: As in ``linkwork.compile``, for a regressor. Default: None.
+            quantity: Name of the quantity.
+            frame: Frame of poses and Jacobians; required there.
+            axes: Axes of Jacobians: "world" or "local".
+            parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``.
+            drives: Drive parameters of the regressor, as for ``compile``.
 
         Returns:
-            The Function.
+            The Function; the same object for the same options.
+
+        Raises:
+            UnknownNameError: There is no such quantity or frame.
 
         Example:
-            >>> robot.compiled("gravity") is robot.gravity
-            True
+            >>> robot.compiled("pose", frame="panda_link8")(np.zeros(7)).shape
+            (4, 4)
         """
         drives = drives if drives is None or isinstance(drives, (bool, str)) else tuple(drives)
         key = quantity, frame, axes, parameters, drives
@@ -87,16 +90,20 @@ class Workspace:
         return self._functions[key]
 
     def assembler(self, known: str | Sequence[str] | None = None) -> Assembler:
-        """Return the solver that closes the loops from the positions of some joints.
+        """Return the solver that ``assemble`` uses for the positions of all joints, from a cache.
 
         Args:
-            known: Names of these joints. Default: the independent ones.
+            known: Names of the joints whose positions are given. Default: the independent ones.
 
         Returns:
             The Assembler.
 
+        Raises:
+            UnknownNameError: There is no such joint.
+
         Example:
-            >>> solver = linkwork.load("four-bar").assembler()
+            >>> linkwork.load("four-bar").assembler()([0.5]).q.shape
+            (3,)
         """
         key = None if known is None else names_of(known, "assemble, known")
         if key not in self._assemblers:
@@ -104,18 +111,18 @@ class Workspace:
         return self._assemblers[key]
 
     def derived(self, make: Callable[[Workspace], T]) -> T:
-        """Return ``make(self)``, computed at the first call with this function and kept.
+        """Return ``make(self)``, computed at the first call and cached.
 
-        A module that needs a cache has a function that makes an empty ``Cache``.
+        A module that needs a cache of its own passes a function that makes an empty ``Cache``.
 
         Args:
-            make: Function of the workspace.
+            make: Function of this robot; it is the key of the cache.
 
         Returns:
-            Its result.
+            The cached result.
 
         Example:
-            >>> robot.derived(lambda workspace: workspace.model.nv)
+            >>> robot.derived(lambda robot: robot.model.nv)
             7
         """
         if make not in self._derived:

@@ -51,7 +51,7 @@ def test_a_run_replaces_its_own_kind_and_no_other(runs, tmp_path):
     keep(newest, tmp_path)
     assert kind(kept(tmp_path)[0]) == "apple-m4, 2 lanes" and len(kept(tmp_path)) == len(runs) + 1
     sections = [line[3:] for line in markdown(kept(tmp_path)).splitlines() if line.startswith("## ")]
-    assert sections == ["All kinds", *map(kind, kept(tmp_path))]
+    assert sections == ["All processors", *map(kind, kept(tmp_path))]
     draw(newest, tmp_path)  # a kind without targets of its own
     assert {path.name for path in tmp_path.glob("*.png")} == {"speed.png", "growth.png", "lanes.png"}
 

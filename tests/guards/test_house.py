@@ -77,7 +77,7 @@ def test_commits_are_checked_by_the_tools_of_make_lint():
     hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
     entries = "\n".join(hook["entry"] for hook in hooks)
     made, hooked = (set(re.findall(r"(?:RUN\)|bin)/(\w+(?: \w+)?)", each)) for each in (rule[1], entries))
-    assert made == hooked == {"ruff check", "ruff format", "basedpyright"}
+    assert made == hooked == {"ruff check", "ruff format", "codespell", "basedpyright"}
 
 
 def test_every_target_is_told():

@@ -47,7 +47,8 @@ def test_parts_show_their_public_names_and_nothing_else(part):
 
 def test_the_reference_has_all_public_names():
     """A part stands for its names. A name that is not in the reference is not public, and the other way round."""
-    listed = re.findall(r"^::: linkwork\.(\S+)$", (ROOT / "docs" / "api.md").read_text(), re.M)
+    pages = sorted((ROOT / "docs" / "api").glob("*.md"))
+    listed = [name for page in pages for name in re.findall(r"^::: linkwork\.(\S+)$", page.read_text(), re.M)]
     assert sorted(listed) == sorted({*PUBLIC, *RETURNED})
 
 

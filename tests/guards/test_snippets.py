@@ -31,7 +31,7 @@ def integrators():
         yield
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: f"api/{p.name}" if p.parent.name == "api" else p.name)
 def test_snippets(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}

@@ -110,7 +110,7 @@ def test_forward_dynamics_where_it_does_not_exist():
         assert np.isnan(robot.forward_dynamics(q, np.zeros(2), np.ones(2))).all()
     a, forces = robot.constrained_dynamics(q, np.zeros(4), np.ones(2))  # of the mechanism it does
     assert np.isfinite(a).all() and np.isfinite(forces).all() and np.abs(a).max() < 1e4
-    with pytest.raises(LinkworkError, match=r"do not tell those of the others.*\n.*\n.*all 4 joints"):
+    with pytest.raises(LinkworkError, match=r"do not determine the others.*\n.*\n.*all 4 joints"):
         robot.simulate(q, [0.1, 0.2], duration=0.01)
     rates = np.linalg.svd(loop_jacobian(robot, q))[2][-1]  # a motion the loops allow
     motion = robot.simulate(q, rates, duration=0.5, method="rk4")
@@ -148,12 +148,12 @@ def test_forward_dynamics_by_platform_and_legs_where_a_leg_is_singular():
 
 def test_starting_at_a_singular_position_is_told():
     robot = linkwork.load(four_bar(0.5, 0.3, 0.5, 0.3), friction=False)
-    with pytest.raises(linkwork.DivergedError, match="the loops are at a singular position there"):
+    with pytest.raises(linkwork.DivergedError, match="the loops are at or near a singular position there"):
         robot.simulate([0.0, 0.0, 0.0], duration=0.01, method="rk4")
 
 
 def test_an_integrator_that_is_stuck_says_so(monkeypatch):
     robot = linkwork.load("planar2r")
     monkeypatch.setattr(importlib.import_module("linkwork.sim.schemes.adaptive"), "PATIENCE", 10)
-    with pytest.raises(linkwork.DivergedError, match=r"gave up after t = 0 s: it comes no farther than t = 0\.\d+ s"):
+    with pytest.raises(linkwork.DivergedError, match=r"at t = 0 s: its steps become ever shorter near t = 0\.\d+ s"):
         robot.simulate(duration=1.0, every=1000, method="dormand-prince")

@@ -6,7 +6,7 @@ from scipy.optimize import brentq, nnls
 
 import linkwork
 from linkwork.model import Description, Link, LinkInertia, foot_at
-from linkwork.sim.contact.contact_modes import Ground, Situation
+from linkwork.sim.contact.contact_modes import ContactDynamics, Ground
 from linkwork.sim.contact.coulomb_impact import coulomb_impulses
 from support.random_robots import inertia
 
@@ -67,9 +67,10 @@ def struck(W, u, mu, e=0.0) -> np.ndarray:
     return Ground(np.array([mu]), np.array([e]), [[0]], slides=True).impact(here, [0])
 
 
-def situation(M, v, J) -> Situation:
+def situation(M, v, J) -> ContactDynamics:
     n, feet = len(v), len(J)
-    return Situation(M, np.zeros(n), v, np.zeros((0, n)), np.zeros(0), J, np.zeros((feet, 3)), np.zeros((feet, 3)))
+    still = np.zeros((feet, 3))
+    return ContactDynamics(M, np.zeros(n), v, np.zeros((0, n)), np.zeros(0), J, still, still)
 
 
 def angle_between(a, b) -> float:
@@ -191,9 +192,9 @@ def test_a_foot_at_rest_begins_to_slip_where_another_slides(seed):
     M, v, held = A @ A.T + 0.3 * np.eye(n), rng.normal(size=n), np.vstack([J[0, 2:], J[1]])
     v -= np.linalg.pinv(held) @ held @ v  # the first foot slides, the second is at rest
     f, p = 3 * rng.normal(size=n), rng.normal(size=(2, 3))
-    here = Situation(M, f, v, np.zeros((0, n)), np.zeros(0), J, np.zeros((2, 3)), p)
+    here = ContactDynamics(M, f, v, np.zeros((0, n)), np.zeros(0), J, np.zeros((2, 3)), p)
     ground = Ground(rng.uniform(0.2, 1.2, 2), np.zeros(2), [[0], [1]], slides=True)
-    mode = ground.settled(here, [0, 1], (), (), ())
+    mode = ground.choose_mode(here, [0, 1], (), (), ())
     assert mode is not None and mode[1] is not None
     a, F = ground.accelerations(here, mode)
     slip, rising = (J @ a)[1, :2], (J @ a)[:, 2]

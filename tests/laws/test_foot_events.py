@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork import io
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Placement, foot_at
-from linkwork.sim.contact.contact_modes import Ground, Situation
+from linkwork.sim.contact.contact_modes import ContactDynamics, Ground
 
 
 @pytest.mark.parametrize("kind", ["events", "coulomb"])
@@ -35,8 +35,8 @@ def test_bounces_make_no_energy(kind):
 def test_sliding_soles_stop(monkeypatch):
     """Two joined boxes that slide and turn: at the end they stop, and do not go on in new directions in ever shorter
     times, of which some robots had more than fit into a step."""
-    met, settled = [], Ground.settled
-    monkeypatch.setattr(Ground, "settled", lambda *given: met.append(given) or settled(*given))
+    met, settled = [], Ground.choose_mode
+    monkeypatch.setattr(Ground, "choose_mode", lambda *given: met.append(given) or settled(*given))
     boxes = tuple(Link(name, LinkInertia(1.0, np.array([0, 0, 0.1]), np.diag([0.02, 0.02, 0.01]))) for name in "ab")
     place, axis = Placement(np.eye(3), np.array([0.5, 0, 0])), np.array([0, 0, 1.0])
     hinge = JointDescription("hinge", "continuous", "a", "b", place, axis)
@@ -92,11 +92,11 @@ def test_a_foot_glides_where_it_can_neither_stick_nor_leave():
     rough = replace(ground, friction=np.array([2.0]), slides=True)
     for speed, after in ((0.0, 0), (0.5, 0.5), (-0.5, 0)):
         v = np.array([speed, 0, 0])
-        here = Situation(M, f, v, none, np.zeros(0), np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 3)))
+        here = ContactDynamics(M, f, v, none, np.zeros(0), np.eye(3)[None], np.zeros((1, 3)), np.zeros((1, 3)))
         np.testing.assert_allclose(ground.impact(here, [0]), [after, 0, 0], atol=1e-15)
-        mode = ground.settled(here, [0], [], [0], [])
+        mode = ground.choose_mode(here, [0], [], [0], [])
         np.testing.assert_allclose(ground.accelerations(here, mode)[1], [[0, 0, 13 / 2]], rtol=1e-12, atol=1e-12)
-        assert not speed or (rough.settled(here, [0], [], [], []) is None) == (speed < 0)
+        assert not speed or (rough.choose_mode(here, [0], [], [], []) is None) == (speed < 0)
 
 
 @pytest.mark.parametrize("friction", [np.inf, 3.0])

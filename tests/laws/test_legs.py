@@ -484,4 +484,4 @@ def test_limits_that_act_are_not_missed():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             run = robot.simulate([0, -0.1, 0, 0.3], None, 2e-3, 1e-3, contacts="events", limits=limits)
-        assert any("no limits act" in note for note in run.notes) == (limits is None)
+        assert any("joint limits are off" in note for note in run.notes) == (limits is None)

@@ -188,7 +188,7 @@ def test_samples_with_parameters_of_their_own():
 def test_mistakes():
     own = robot("arm")
     q, v, tau = state(own)
-    with pytest.raises(UnsupportedError, match="depends on the steps before it"):
+    with pytest.raises(UnsupportedError, match="depends on earlier steps"):
         own.linearise(q, v, tau, DT, "adams-bashforth-4")
     with pytest.raises(UnknownNameError, match="dormand-prince"):
         own.linearise(q, v, tau, DT, "dormand-prince")

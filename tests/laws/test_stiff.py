@@ -30,7 +30,7 @@ def apart(one, other):
 # -- stiff robots --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:no limits act")
+@pytest.mark.filterwarnings("ignore:joint limits are off")
 @pytest.mark.parametrize(
     ("name", "dt", "within"),
     [("panda-elastic", 2e-3, 1e-5), ("flexible-arm", 4e-3, 1e-4), ("flexible-arm", 1e-3, 1e-6)],
@@ -201,14 +201,14 @@ def test_taken_where_the_modes_ask_for_it():
     assert wheel(viscous=0.1 * 5e3).simulate(**push).method == "rk4"
     motion = wheel(viscous=0.1 * 1e6).simulate(**push)
     assert (motion.method, motion.dt) == (METHOD, 1e-3)
-    assert any("taken instead: rosenbrock" in note for note in motion.notes)
+    assert any("used instead: rosenbrock" in note for note in motion.notes)
     swinging = wheel(stiffness=0.1 * 5e3**2, role="elastic").simulate([0.01], duration=0.1)
     assert swinging.method in ("rk4", "adams-bashforth-4") and swinging.drift["energy"] < 0.01 * swinging.energy[0]
     held = wheel(viscous=0.1 * 1e6).simulate(duration=0.1, torque=np.ones((100, 1)))  # which must not be parted
     assert held.method == METHOD and held.v[-1, 0] == pytest.approx(1 / (0.1 * 1e6), rel=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:no limits act")
+@pytest.mark.filterwarnings("ignore:joint limits are off")
 def test_the_elastic_panda_at_a_step_that_is_asked_for():
     motion = linkwork.load("panda-elastic").simulate(duration=1.0, dt=0.01)
     assert motion.method == METHOD

@@ -95,7 +95,8 @@ def test_gains_and_memory(case):
 )
 def test_a_vector_that_may_mean_either_is_refused_for_every_length(law, gains, samples):
     q = np.zeros((samples, N))
-    said = rf"gains\['\w+'\]: samples, or entries.*\n  got: \(3,\)\n  expected: \({samples}, 1\).*\(1, n\)"
+    said = r"gains\['\w+'\]: the first axis may mean samples or entries.*\n  got: \(3,\)\n  expected: "
+    said += rf"\({samples}, 1\).*\(1, n\)"
     with pytest.raises(ShapeError, match=said):
         BARE.rollout(q, q, law, DT, N, gains=gains, reference=GOAL)
     with pytest.raises(ShapeError, match=said):
@@ -104,7 +105,7 @@ def test_a_vector_that_may_mean_either_is_refused_for_every_length(law, gains, s
 
 @pytest.mark.parametrize("wrong", [STIFF, CUBE])
 def test_gains_have_the_shape_of_their_default(wrong):
-    with pytest.raises(ShapeError, match=r"expected: \(\) or \(4,\)\n  fix: a default of another shape, k="):
+    with pytest.raises(ShapeError, match=r"expected: \(\) or \(4,\)\n  fix: give k a default of another shape"):
         BARE.rollout(np.zeros((4, N)), np.zeros((4, N)), cartesian(1.0), DT, N, gains={"k": wrong})
     with pytest.raises(ShapeError, match=r"expected: \(\)\n"):
         BARE.rollout(np.zeros(N), np.zeros(N), cartesian(1.0), DT, N, gains={"k": wrong})
@@ -131,13 +132,13 @@ def test_inputs_over_time(name):
         same(robot, given(part), lambda k, rows=rows: given(rows[k]))
     if name != "by name":
         same(robot, given(table[0, 0]), lambda k: given(table[0, 0]))
-    with pytest.raises(ShapeError, match="there are as many samples as steps"):
+    with pytest.raises(ShapeError, match="the numbers of samples and steps are equal"):
         robot.rollout(Q, V, dt=DT, steps=N, **given(table[0]))
 
 
 def test_names_with_other_axes_are_refused():
     commands = {ARM.command_names[0]: STIFF, ARM.command_names[1]: TABLE}
-    with pytest.raises(ShapeError, match="samples, or steps"):
+    with pytest.raises(ShapeError, match="may mean samples or steps"):
         ARM.rollout(Q, V, None, DT, N, commands=commands)
 
 

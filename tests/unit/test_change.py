@@ -218,20 +218,20 @@ def test_files_give_the_numbers_back(name: str, tmp_path):
 def test_load_and_the_command_line(arm: Robot, tmp_path, run_linkwork):
     path = tmp_path / "values.yaml"
     path.write_text("links: {forearm: {inertia: [0.001, 0.002, 0.1]}}\njoints: {elbow: {Ia: 7, Fv: 5}}")
-    robot = linkwork.load("planar2r", parameters=path)
+    robot = linkwork.load("planar2r", with_parameters=path)
     same(robot, arm.with_parameters(path))
-    bare = linkwork.load("planar2r", parameters=path, friction=False, rotors=False).model.joint(2)
+    bare = linkwork.load("planar2r", with_parameters=path, friction=False, rotors=False).model.joint(2)
     assert (bare.viscous, bare.rotor_inertia) == (0, 0)
-    same(linkwork.load("planar2r", parameters=FULL), arm.with_parameters(FULL))
-    code, out, _ = run_linkwork("check", "planar2r", "--values", path, "--json")
+    same(linkwork.load("planar2r", with_parameters=FULL), arm.with_parameters(FULL))
+    code, out, _ = run_linkwork("check", "planar2r", "--with-parameters", path, "--json")
     (finding,) = (each for each in json.loads(out)["findings"] if "impossible" in each["message"])
     assert code == 0 and finding["where"] == "link 'forearm'"
     assert "the largest exceeds the others' sum by 0.097 kg m^2 (97 % of it)" in finding["message"]
-    assert "--values FILE" in finding["fix"] and "`linkwork identify`" in finding["fix"]
-    assert run_linkwork("convert", "planar2r", tmp_path / "changed.yaml", "--values", path)[0] == 0
+    assert "--with-parameters FILE" in finding["fix"] and "`linkwork identify`" in finding["fix"]
+    assert run_linkwork("convert", "planar2r", tmp_path / "changed.yaml", "--with-parameters", path)[0] == 0
     same(linkwork.load(tmp_path / "changed.yaml"), robot)
     path.write_text("links: {forarm: {mass: 1}}")
-    code, out, err = run_linkwork("convert", "planar2r", tmp_path / "none.yaml", "--values", path)
+    code, out, err = run_linkwork("convert", "planar2r", tmp_path / "none.yaml", "--with-parameters", path)
     assert (
         code == 1 and "line 1: link 'forarm': there is no moving link" in err and not (tmp_path / "none.yaml").exists()
     )

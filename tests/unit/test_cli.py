@@ -1,5 +1,6 @@
-"""The command line: every verb in text and JSON, and what it says when something is wrong."""
+"""The command line: every command in text and JSON, and what it says when something is wrong."""
 
+import inspect
 import json
 import os
 import re
@@ -15,9 +16,12 @@ import pytest
 
 import linkwork
 from linkwork import inspection
-from linkwork.cli import VERBS, common
+from linkwork.cli import COMMANDS, _loaded, common, printing
 from linkwork.cli.demo import showing
+from linkwork.formulations import VARIABLES
 from linkwork.inspection.measure import seconds
+from linkwork.renamed import OPTIONS
+from linkwork.symbolic import symbolic
 
 BROKEN = '<robot name="r"><link name="a"/>'
 SUSPICIOUS = """<robot name="r"><link name="base"/><link name="arm"/>
@@ -80,7 +84,7 @@ def run(run_linkwork, monkeypatch):
 
 @pytest.fixture
 def data(run):
-    """Runs a verb with --json; gives the data."""
+    """Runs a command with --json; gives the data."""
 
     def call(*words: object):
         code, out, err = run(*words, "--json")
@@ -104,11 +108,11 @@ class TestCommandLine:
     def test_version(self, run):
         assert run("--version") == (0, f"linkwork {linkwork.__version__}\n", "")
 
-    @pytest.mark.parametrize("verb", VERBS)
-    def test_help_has_an_example(self, run, verb):
-        code, out, _ = run(verb, "--help")
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_help_has_an_example(self, run, command):
+        code, out, _ = run(command, "--help")
         assert code == 0
-        assert f"linkwork {verb}" in out.replace("Usage: linkwork", "")
+        assert f"linkwork {command}" in out.replace("Usage: linkwork", "")
 
     @pytest.mark.parametrize(
         "words",
@@ -151,7 +155,7 @@ class TestCommandLine:
             (["eval", "panda", "gravity", "--dtype", "float16"], "there is no dtype 'float16'"),
             (["eval", "panda", "gravity", "--output", "x.txt"], "x.txt: this kind of file is not known"),
             (["convert", "panda", "panda.json"], "linkwork does not write this format"),
-            (["bench", "panda", "--peers"], "fix: linkwork convert panda panda.urdf"),
+            (["bench", "panda", "--pinocchio"], "fix: linkwork convert panda panda.urdf"),
         ],
     )
     def test_mistakes(self, run, words, said):
@@ -397,9 +401,9 @@ class TestConvert:
     def test_neither_file_is_replaced_unless_told(self, run, file, tmp_path):
         side = file("bar.loops.yaml", "precious")
         code, _, err = run("convert", "four-bar", tmp_path / "bar.urdf")
-        assert code == 1 and "bar.loops.yaml: the file exists" in err and "--force" in err
+        assert code == 1 and "bar.loops.yaml: the file exists" in err and "--overwrite" in err
         assert side.read_text() == "precious" and not (tmp_path / "bar.urdf").exists()
-        assert run("convert", "four-bar", tmp_path / "bar.urdf", "--force")[0] == 0
+        assert run("convert", "four-bar", tmp_path / "bar.urdf", "--overwrite")[0] == 0
         assert linkwork.load(tmp_path / "bar.urdf", structure=side).nv == 1
 
     @pytest.mark.parametrize(
@@ -438,9 +442,9 @@ class TestConvert:
         path = file("mine.urdf", "precious")
         code, _, err = run("convert", "planar2r", path)
         assert code == 1
-        assert "--force" in err
+        assert "--overwrite" in err
         assert path.read_text() == "precious"
-        assert run("convert", "planar2r", path, "--force")[0] == 0
+        assert run("convert", "planar2r", path, "--overwrite")[0] == 0
         assert linkwork.load(path).nq == 2
 
     def test_unwritable(self, run, tmp_path):
@@ -514,13 +518,13 @@ class TestBench:
         monkeypatch.setattr("linkwork.inspection.peers.seconds", lambda call, **_: call() is None or 1e-6)
         linkwork.load(name).write(tmp_path / "robot.urdf")
         (tmp_path / "robot.loops.yaml").unlink(missing_ok=True)  # its feet
-        report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--peers")
+        report = data("bench", tmp_path / "robot.urdf", "--batch", "8", "--pinocchio")
         assert all(row["deviation"] < 1e-10 for row in report["pinocchio"])
 
     def test_beside_pinocchio_refused(self, run, file, tmp_path):
         linkwork.load("scara").write(tmp_path / "scara.urdf")
-        assert "a single joint" in run("bench", file("fine.urdf", FINE), "--peers")[2]
-        assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--peers", "--lock", "lift=0")[2]
+        assert "a single joint" in run("bench", file("fine.urdf", FINE), "--pinocchio")[2]
+        assert "leave --lock out" in run("bench", tmp_path / "scara.urdf", "--pinocchio", "--lock", "lift=0")[2]
 
 
 class TestDemo:
@@ -555,7 +559,7 @@ class TestDemo:
         {
             "panda": "",
             "quadruped": " --contacts events --control pd --kp 1000 --goal front_left_hip=0",
-            "rolling-disc": " --v base.rx=1,base.ry=1,base.rz=1",
+            "rolling-disc": " --v0 base.rx=1,base.ry=1,base.rz=1",
             "quadrotor": " --commands 2.698,2.698,2.698,2.698",
             "space-arm": " --commands jet1=1",
             "flexible-two-link": " --goal shoulder=1,elbow=0.5",
@@ -590,9 +594,70 @@ ABOUT = {
 }
 
 
-@pytest.mark.parametrize("verb", ABOUT)
-def test_what_a_verb_prints_is_had_from_python(data, verb):
-    names, function = ABOUT[verb]
-    word, *options = verb.split()
+@pytest.mark.parametrize("command", ABOUT)
+def test_what_a_command_prints_is_had_from_python(data, command):
+    names, function = ABOUT[command]
+    word, *options = command.split()
     robots = [name if word in ("check", "cite") else linkwork.load(name) for name in names]
-    assert data(word, *names, *options) == json.loads(json.dumps(common.plain(function(*robots))))
+    assert data(word, *names, *options) == json.loads(json.dumps(printing.plain(function(*robots))))
+
+
+# -- names of options --------------------------------------------------------------------------------------------------
+
+PYTHON = {  # command -> functions whose arguments its options set
+    "bench": [linkwork.inspection.bench],
+    "check": [linkwork.inspection.check],
+    "compare": [linkwork.inspection.compare],
+    "convert": [linkwork.inspection.convert],
+    "count": [linkwork.inspection.count],
+    "demo": [],
+    "equations": [symbolic],
+    "eval": [linkwork.compile, linkwork.Function.__call__],
+    "excite": [linkwork.identify.excite],
+    "export": [linkwork.compile, linkwork.Function.export, linkwork.Function.derivative],
+    "identify": [linkwork.Robot.identify, linkwork.identify.Log.read, linkwork.identify.Log.smoothed],
+    "inspect": [],
+    "mdh": [],
+    "params": [linkwork.inspection.params, linkwork.parameters.BaseParameters.as_table],
+    "report": [linkwork.report.write],
+    "simulate": [linkwork.Robot.simulate, linkwork.control.PID],
+    "sweep": [linkwork.sweep.run],
+    "tables": [],
+    "view": [linkwork.view.show],
+}
+FILES = {"output", "input", "plot", "report", "json", "markdown", "format", "help"}  # what is printed and written
+OTHERS = {  # options without an argument of the same name -> what they set
+    "count": {"passes", "derivatives"},  # linkwork.inspection.passes and derivatives
+    "equations": {"numbers", "expand", "overwrite"},  # geometry, inertias, friction and gravity at once; the file
+    "export": {"language", "derivative", "packed"},  # methods of Function
+    "identify": {"known", "columns", "from_drives", "between", "band", "keep_standstill"},  # methods of Log; booleans
+    "simulate": {"goal", "control"},  # a controller and its reference
+    "view": {"no_open"},
+}
+
+
+@pytest.mark.parametrize("command", PYTHON)
+def test_options_have_the_names_of_python_arguments(command):
+    names = {name for function in PYTHON[command] for name in inspect.signature(function).parameters}
+    names |= {*inspect.signature(linkwork.load).parameters, *VARIABLES, *FILES, *OTHERS.get(command, ())}
+    for parameter in _loaded(command).params:
+        if parameter.param_type_name == "option":
+            name = max(parameter.opts, key=len).removeprefix("--").replace("-", "_")
+            assert name in names or name.removeprefix("no_") in names, name
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"), [(command, *pair) for command, pairs in OPTIONS.items() for pair in pairs.items()]
+)
+def test_an_old_option_is_answered_with_the_new_one(run, command, old, new):
+    words = (command, "panda") if command else ("convert", "panda", "out.urdf")
+    code, _, err = run(*words, old, "0")
+    assert code == 2 and f"use {new}" in " ".join(err.replace("│", " ").split())
+    assert "was renamed" not in run("mdh", "panda", "--trajectory", "0")[2]
+
+
+def test_an_old_argument_is_answered_with_the_new_one():
+    with pytest.raises(TypeError, match="'parameters'; it was renamed: use 'with_parameters'"):
+        linkwork.load("panda", parameters={})  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'outside'; it was renamed: use 'allow_external_files'"):
+        linkwork.inspection.check("panda", outside=True)  # type: ignore[call-arg]

@@ -128,7 +128,7 @@ class TestForms:
 def test_export_of_derivatives(run_linkwork, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, _ = run_linkwork(
-        "export", "planar2r", "--derivative", "vjp", "--by", "q,v", "--language", "numpy", "--name", "back"
+        "export", "planar2r", "--derivative", "vjp", "--wrt", "q,v", "--language", "numpy", "--name", "back"
     )
     assert code == 0 and "tau_bar(2) -> q_bar(2), v_bar(2)" in out
     space: dict = {}
@@ -137,7 +137,7 @@ def test_export_of_derivatives(run_linkwork, tmp_path, monkeypatch):
     expected = linkwork.load("planar2r").inverse_dynamics.vjp(("q", "v"))(q, v, a, weights)
     assert np.allclose(space["back"](q, v, a, weights), expected, rtol=1e-12)
     assert "q_bar (2): gradient of the weighted sum with respect to q" in (tmp_path / "back.py").read_text()
-    code, out, _ = run_linkwork("export", "quadruped", "--derivative", "derivative", "--by", "q", "--packed")
+    code, out, _ = run_linkwork("export", "quadruped", "--derivative", "derivative", "--wrt", "q", "--packed")
     assert code == 0 and "dtau_dq(" in out
     header = (
         tmp_path / "quadruped_inverse_dynamics_derivative" / "quadruped_inverse_dynamics_derivative.h"
@@ -149,9 +149,9 @@ def test_export_of_derivatives(run_linkwork, tmp_path, monkeypatch):
     ("words", "told"),
     [
         (("--derivative", "gradient"), "there is no derivative 'gradient'"),
-        (("--by", "q"), "only a derivative is by something"),
-        (("--derivative", "vjp", "--by", "q,z"), "there is no input 'z'"),
-        (("--derivative", "vjp", "--by", "q,q"), "each input is told once"),
+        (("--wrt", "q"), "--wrt needs --derivative"),
+        (("--derivative", "vjp", "--wrt", "q,z"), "there is no input 'z'"),
+        (("--derivative", "vjp", "--wrt", "q,q"), "each input is given once"),
     ],
 )
 def test_export_mistakes(run_linkwork, tmp_path, monkeypatch, words, told):

@@ -62,7 +62,7 @@ def test_to_a_file(tmp_path):
     with pytest.raises(LinkworkError, match="the file exists"):
         CliRunner().invoke(app, words, catch_exceptions=False)
     assert path.read_text() == symbolic(linkwork.load("planar2r")).latex()
-    run(*words, "--force")
+    run(*words, "--overwrite")
     assert path.read_text() == symbolic(linkwork.load("rx90")).latex()
 
 

@@ -220,10 +220,10 @@ class TestBadFiles:
             ("q.npy", np.zeros((4, 2), complex), "complex128"),
             ("q.npy", np.array({"q": 1}), "not a NumPy file of numbers"),
             ("q.npz", {"x": np.zeros((4, 2))}, "there is no array 'q'"),
-            ("q.npz", {"q": np.zeros(5)}, "array 'q': this does not fit"),
+            ("q.npz", {"q": np.zeros(5)}, "array 'q': wrong shape or type"),
             ("q.npy", b"", "not a NumPy file of numbers"),
             ("q.npz", b"PK\x03\x04 not really", "not a NumPy file of numbers"),
-            ("q.txt", b"", "q.txt: this kind of file is not known"),
+            ("q.txt", b"", "q.txt: unknown file format"),
         ],
     )
     def test_numpy(self, run, tmp_path, name, content, said):

@@ -62,7 +62,7 @@ def test_json_and_options(run):
 
 def test_room_and_still(run):
     code, out, _ = run(
-        "scara", *QUICK, "--still", "roll=0.3", "--frame", "quill", "--height", -5, "--box", "5,5,5,6,6,6"
+        "scara", *QUICK, "--still", "roll=0.3", "--frames", "quill", "--height", -5, "--box", "5,5,5,6,6,6"
     )
     assert code == 0 and re.search(r"^height +quill", out, re.MULTILINE) and re.search(r"^clearance", out, re.MULTILINE)
     assert "act in no motion" in out
@@ -71,12 +71,12 @@ def test_room_and_still(run):
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("planar2r", "-o", "motion.txt"), 1, "no format of motions"),
-        (("planar2r", "--plot", "e.doc"), 1, "no format of pictures"),
+        (("planar2r", "-o", "motion.txt"), 1, "--output motion.txt: unknown file format"),
+        (("planar2r", "--plot", "e.doc"), 1, "--plot e.doc: unknown file format"),
         (("planar2r", "--velocity", "fast"), 2, "not a number"),
         (("planar2r", "--velocity", "elbow=1,2"), 2, "JOINT=NUMBER"),
-        (("planar2r", "--still", "elbow", "--still", "shoulder=1"), 2, "of each joint or of none"),
-        (("planar2r", "--frame", "tip", "--box", "1,2"), 1, "no box"),
+        (("planar2r", "--still", "elbow", "--still", "shoulder=1"), 2, "for each joint or for none"),
+        (("planar2r", "--frames", "tip", "--box", "1,2"), 1, "no box"),
         (("planar2r", "--objective", "speed"), 1, "objective"),
         (("quadruped",), 1, "floating base"),
     ],

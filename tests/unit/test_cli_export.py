@@ -105,9 +105,9 @@ def test_files_are_replaced_on_request_only(run, tmp_path, language):
     before = file.read_bytes()
     file.write_bytes(b"mine")
     code, _, err = run(*words)
-    assert code == 1 and "the file exists" in err and "--force" in err
+    assert code == 1 and "the file exists" in err and "--overwrite" in err
     assert file.read_bytes() == b"mine"
-    assert run(*words, "--force")[0] == 0
+    assert run(*words, "--overwrite")[0] == 0
     assert file.read_bytes() == before
 
 

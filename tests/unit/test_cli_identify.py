@@ -68,7 +68,7 @@ def test_tables_and_files(run, robot, log):
     assert "a is differentiated from v" in out and "samples at standstill" in out  # by themselves, and said
     assert all(f"wrote {name}" in out for name in names)
     assert all(f"Note: {note}." in " ".join(out.split()) for note in fit.notes)
-    again = linkwork.load("planar2r", parameters="identified.yaml")
+    again = linkwork.load("planar2r", with_parameters="identified.yaml")
     assert again.inverse_dynamics(*STATES) == pytest.approx(fit.robot.inverse_dynamics(*STATES), rel=1e-9)
     page = Path("fit.html").read_text()
     assert "<h2>Measured and predicted</h2>" in page and f"<dd>{fit.condition:.4g}</dd>" in page
@@ -118,7 +118,7 @@ def test_treatment_and_choices(run, robot, log, monkeypatch):
 
     monkeypatch.setattr("linkwork.identify.identification.identify", listening)
     log.save("other.csv")
-    words = ["--cutoff", 15, "--band", 10, "--standstill", "--held-out", "other.csv", "--gamma", 3, "--width", 0.1]
+    words = ["--cutoff", 15, "--band", 10, "--keep-standstill", "--held-out", "other.csv", "--gamma", 3, "--width", 0.1]
     code, out, _ = run(
         "planar2r", "log.csv", "other.csv", *words, "--known", "rotors", "--friction", "stribeck=0.2,offset"
     )
@@ -182,12 +182,12 @@ def test_warnings(run, robot):
         (("planar2r", "log.csv", "--between", "50:60"), "too few samples between these times"),
         (("planar2r", "log.csv", "--cutoff", "-1"), "this is no frequency"),
         (("planar2r", "log.csv", "--between", "1:1.01"), "samples"),
-        (("planar2r", "log.csv", "-o", "out.csv"), "the suffix does not fit --output"),
-        (("planar2r", "log.csv", "--report", "fit.pdf"), "the suffix does not fit --report"),
-        (("planar2r", "log.csv", "-o", "out.yaml", "--plot", "fit.xyz"), "the suffix does not fit --plot"),
+        (("planar2r", "log.csv", "-o", "out.csv"), "--output out.csv: unknown file format"),
+        (("planar2r", "log.csv", "--report", "fit.pdf"), "--report fit.pdf: unknown file format"),
+        (("planar2r", "log.csv", "-o", "out.yaml", "--plot", "fit.xyz"), "--plot fit.xyz: unknown file format"),
         (("planar2r", "log.csv", "-o", "out.yaml", "--report", "nowhere/fit.html"), "there is no such folder"),
         (("planar2r", "log.csv", "-o", "folder.yaml"), "this is a folder"),
-        (("arm.yaml", "log.csv", "-o", "arm.yaml"), "this would replace what is read"),
+        (("arm.yaml", "log.csv", "-o", "arm.yaml"), "this would replace a file that is read"),
     ],
     ids=lambda x: " ".join(x[2:]) if isinstance(x, tuple) else "",
 )

@@ -1,4 +1,4 @@
-"""The verbs about methods and papers: compare, tables, cite; and what stands behind them."""
+"""The commands about methods and papers: compare, tables, cite; and what stands behind them."""
 
 import json
 from fractions import Fraction

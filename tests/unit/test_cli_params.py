@@ -58,7 +58,7 @@ def test_params():
 
 def test_params_of_loops():
     text = run("params", "four-bar")
-    assert "MX1 + 0.12 M2 - 0.307692 MX2" in text and "other combinations may do as well" in text
+    assert "MX1 + 0.12 M2 - 0.307692 MX2" in text and "other combinations are possible" in text
 
 
 def test_params_tell_what_is_assumed(tmp_path):
@@ -99,7 +99,7 @@ def test_mdh():
     text = run("mdh", "panda")
     assert "4  panda_joint4  3       0      0      0  pi/2   0.0825   q             0" in text
     assert "7  panda_link7  0  0  0  0     0      -0.384206" in text
-    assert "bend1 leads on by the length of its link, 0.5 m" in run("mdh", "flexible-two-link")
+    assert "bend1 extends by the length of its link, 0.5 m" in run("mdh", "flexible-two-link")
     boom = next(line for line in run("mdh", "stanford").splitlines() if "boom" in line)
     assert " ".join(boom.split()) == "3 boom 2 1 0 0 pi/2 0 -pi/2 q"
 

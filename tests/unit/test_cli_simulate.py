@@ -21,7 +21,7 @@ def run(run_linkwork, monkeypatch, tmp_path):
 
 
 def test_a_falling_arm(run):
-    code, out, err = run("planar2r", "--duration", 0.1, "--q", "0.3,-0.2", "--v", "elbow=0.5")
+    code, out, err = run("planar2r", "--duration", 0.1, "--q0", "0.3,-0.2", "--v0", "elbow=0.5")
     assert (code, err) == (0, "")
     motion = linkwork.load("planar2r").simulate([0.3, -0.2], [0.0, 0.5], 0.1)
     for k, name in enumerate(("shoulder", "elbow")):
@@ -35,7 +35,7 @@ def test_a_falling_arm(run):
 
 
 def test_json(run):
-    options = ("--duration", 0.05, "--dt", 0.005, "--method", "rk4", "--tau", "10,-20", "--json")
+    options = ("--duration", 0.05, "--dt", 0.005, "--method", "rk4", "--torque", "10,-20", "--json")
     code, out, _ = run("planar2r", *options)
     found = json.loads(out)
     motion = linkwork.load("planar2r").simulate(duration=0.05, dt=0.005, method="rk4", torque=[10.0, -20.0])
@@ -105,7 +105,7 @@ def test_picture(run, tmp_path):
 
 
 def test_loops_floating_bases_and_notes(run):
-    code, out, _ = run("four-bar", "--q", "crank=0.5", "--method", "rk4", "--duration", 0.02)
+    code, out, _ = run("four-bar", "--q0", "crank=0.5", "--method", "rk4", "--duration", 0.02)
     assert code == 0 and "loops open by at most" in out and "Coulomb friction is smooth" in out
     code, out, _ = run("space-arm", "--duration", 0.02)
     assert code == 0 and "quaternion off unit length by at most" in out and "base.qw" in out
@@ -118,25 +118,25 @@ def test_a_step_that_is_too_long_is_noted(run):
 
 def test_a_wheel_leans_until_it_lies_flat(run):
     """Told by a turn of its own axes; its height is found."""
-    code, out, err = run("rolling-disc", "--q", "base.rx=0.1")
+    code, out, err = run("rolling-disc", "--q0", "base.rx=0.1")
     out = " ".join(out.split())
     assert (code, err) == (0, "") and "base.z 0.199 " in out and "base.rx" in out
     assert "Warning: wheel rim lies flat at t = 0.55" in out and "the energy balance" not in out
-    code, out, err = run("rolling-disc", "--q", f"base.qx={np.sin(0.05)}", "--duration", 0.01)
+    code, out, err = run("rolling-disc", "--q0", f"base.qx={np.sin(0.05)}", "--duration", 0.01)
     assert (code, err) == (0, "") and "base.z 0.199 " in " ".join(out.split())
-    code, _, err = run("rolling-disc", "--q", "base.rx=0.1,base.qx=0.1")
-    assert code == 1 and "a turn is told in two ways" in err
-    assert "these positions leave the loops open" in run("segway", "--q", "base.rx=0.1")[2]
+    code, _, err = run("rolling-disc", "--q0", "base.rx=0.1,base.qx=0.1")
+    assert code == 1 and "a rotation is given twice" in err
+    assert "these positions leave the loops open" in run("segway", "--q0", "base.rx=0.1")[2]
 
 
 def test_notes_name_options(run, tmp_path):
-    assert "Note: nothing moves: give --q or --v." in run("rolling-disc", "--duration", 0.01)[1]
+    assert "Note: nothing moves: give --q0 or --v0." in run("rolling-disc", "--duration", 0.01)[1]
     weak = tmp_path / "weak.yaml"
     weak.write_text(
         "name: weak\njoints: [{name: hinge, link: arm}]\n"
         "links: [{link: arm, M: 1, central: [0.1, 0.1, 0.1]}]\ndrives: [{joint: hinge, effort: 2}]\n"
     )
-    assert "efforts of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
+    assert "effort limits of motors: hinge uses 5.773 of 2 N m" in run(weak, "--goal", "hinge=10")[1]
 
 
 def test_limits(run):
@@ -151,14 +151,14 @@ def test_limits(run):
         (("planar2r", "--method", "euler"), "there is no method of simulation 'euler'"),
         (("planar2r", "--control", "lqr"), "there is no controller 'lqr'"),
         (("planar2r", "--ki", "3"), "only pid has an integral"),
-        (("planar2r", "--tau", "1,2", "--goal", "1,2"), "either joint forces or a goal"),
-        (("planar2r", "--q", "1,2,3"), "q"),
-        (("planar2r", "--q", "hand=1"), "there is no joint 'hand'"),
+        (("planar2r", "--torque", "1,2", "--goal", "1,2"), "either joint forces or a goal"),
+        (("planar2r", "--q0", "1,2,3"), "q"),
+        (("planar2r", "--q0", "hand=1"), "there is no joint 'hand'"),
         (("planar2r", "--goal", "1,2,3"), "--goal: wrong number of values"),
         (("planar2r", "--commands", "1"), "--commands: this robot takes no commands"),
         (("quadrotor", "--goal", "base.z=1"), "--goal: this robot has no motors that a controller could use"),
         (("quadrotor-with-arm", "--goal", "base.z=1"), "expected: joints with motors: yaw, pitch, elbow"),
-        (("quadrotor", "--q", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its length"),
+        (("quadrotor", "--q0", "base.qx=0.1,base.qw=0.1"), "fix: divide it by its norm"),
         (("planar2r", "--duration", "1e9", "--dt", "1e-9"), "the records do not fit into memory"),
         (("planar2r", "--dt", "0"), "dt: out of range"),
         (("planar2r", "--dt", "nan"), "dt: out of range"),
@@ -166,8 +166,8 @@ def test_limits(run):
         (("planar2r", "--duration", "1", "--dt", "0.3"), "not a whole number of steps"),
         (("planar2r", "--limits", "-5"), "--limits: out of range"),
         (("planar2r", "--kp", "-5", "--goal", "1,2"), "--kp: out of range"),
-        (("planar2r", "--duration", "0.01", "-o", "motion.xyz"), "the suffix tells no format"),
-        (("planar2r", "--duration", "0.01", "-o", "motion.npz", "--plot", "motion.xyz"), "the suffix tells no format"),
+        (("planar2r", "--duration", "0.01", "-o", "motion.xyz"), "unknown file format"),
+        (("planar2r", "--duration", "0.01", "-o", "motion.npz", "--plot", "motion.xyz"), "unknown file format"),
         (("planar2r", "--duration", "0.01", "-o", "nowhere/motion.npz"), "nowhere"),
     ],
     ids=lambda x: x if isinstance(x, str) else "",

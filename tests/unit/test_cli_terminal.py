@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import linkwork
-from linkwork.cli import VERBS
+from linkwork.cli import COMMANDS
 from linkwork.inspection import comparison
 
 QUIET = """
@@ -40,10 +40,10 @@ def test_help_imports_no_numbers(word):
     assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
-def test_help_lists_each_verb_on_one_line(run):
+def test_help_lists_each_command_on_one_line(run):
     lines = run(80, "--help").splitlines()
-    for verb, (_, summary) in VERBS.items():
-        assert any(verb in line.split()[:2] and summary in line for line in lines), verb
+    for command, (_, summary) in COMMANDS.items():
+        assert any(command in line.split()[:2] and summary in line for line in lines), command
 
 
 def test_as_a_module():
@@ -52,10 +52,10 @@ def test_as_a_module():
         assert (done.returncode, done.stdout) == (0, f"linkwork {linkwork.__version__}\n")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_names_all_formats(run, verb):
-    text = run(200, verb, "--help")
-    assert "URDF, MJCF or YAML" in text or verb in ("robots", "sweep", "tables", "cite")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_all_formats(run, command):
+    text = run(200, command, "--help")
+    assert "URDF, MJCF or YAML" in text or command in ("robots", "sweep", "tables", "cite")
 
 
 # -- completion --------------------------------------------------------------------------------------------------------

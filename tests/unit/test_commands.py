@@ -189,7 +189,7 @@ def test_mistakes(quadrotor, state):
         quadrotor.rollout(q, v, steps=2, wrenches={"body": lambda t: [np.nan] * 6})
     with pytest.raises(DivergedError):
         quadrotor.rollout(q, v, steps=2, method="semi-implicit-euler", commands=lambda t: [1 / t] * 4)
-    with pytest.raises(ShapeError, match="expected: 6 forces, with those on what no motor drives"):
+    with pytest.raises(ShapeError, match="expected: 6 forces, with those of joints without a motor"):
         quadrotor.rollout(q, v, lambda t, q, v, r: [1, 2], steps=2)
     with pytest.raises(LinkworkError, match="takes no commands"):
         linkwork.load("puma560").rollout(np.zeros(6), np.zeros(6), steps=2, commands=np.zeros(4))

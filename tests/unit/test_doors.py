@@ -11,7 +11,7 @@ import linkwork
 PYTHON = re.compile(
     r"`known`|linkwork\.[a-z]|robot\.|load\(|[a-z_]+=(['\"{\[]|True|False|[0-9.])|[A-Z][a-z]+[A-Z]\w+\."
 )
-FALLING = "--duration", "2", "--q", "panda_joint2=1", "--no-friction"
+FALLING = "--duration", "2", "--q0", "panda_joint2=1", "--no-friction"
 INDEFINITE = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="5" ixz="0" iyz="0"/></inertial></link>
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
@@ -23,15 +23,18 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
     [
         (("eval", "panda", "nosuch"), "there is no quantity 'nosuch'"),
         (("cite", "nosuch"), "one of 4"),
-        (("simulate", "panda", *FALLING), "--limits STIFFNESS makes them act"),
+        (("simulate", "panda", *FALLING), "--limits STIFFNESS switches them on"),
         (("simulate", "planar2r", "--duration", "0.0015"), "fix: --duration 0.002, or --dt 0.00075"),
         (("simulate", "planar2r", "--limits", "-1"), "--limits: out of range"),
         (("simulate", "planar2r", "--kp", "-1", "--goal", "0,0"), "--kp: out of range"),
         (("excite", "quadruped"), "--base fixed"),
         (("export", "panda", "--name", "1a"), "fix: --name robot_1a"),
-        (("convert", "panda", "r.urdf"), "replace it with --force"),
-        (("inspect", "panda", "--values", "nosuch.yaml"), "fix: give the path of a file"),
-        (("check", "r.urdf", "--json"), "--values FILE, or identify them from measurements: `linkwork identify`"),
+        (("convert", "panda", "r.urdf"), "replace it with --overwrite"),
+        (("inspect", "panda", "--with-parameters", "nosuch.yaml"), "fix: give the path of a file"),
+        (
+            ("check", "r.urdf", "--json"),
+            "--with-parameters FILE, or identify them from measurements: `linkwork identify`",
+        ),
         (("inspect", "robot/r.xml"), "or allow it by --allow-external-files"),
         (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
     ],
@@ -50,7 +53,7 @@ def test_the_command_line_speaks_of_its_options(words, expected, tmp_path, monke
 
 def test_python_speaks_python(run_linkwork):
     run_linkwork("cite", "nosuch")  # which leaves nothing behind
-    with pytest.raises(linkwork.UnknownNameError, match="`known` of this error has all"):
+    with pytest.raises(linkwork.UnknownNameError, match="`known` of this error lists all"):
         linkwork.load("panda").compile("nosuch")
     with pytest.raises(linkwork.LinkworkError, match=r"duration=0\.002, or dt=0\.00075"):
         linkwork.load("planar2r").simulate([0, 0], [0, 0], duration=0.0015)

@@ -35,7 +35,7 @@ def test_unknown_names_offer_the_nearest():
     assert all(f"{name}," in f"{UnknownNameError('joint', 'a', some)}," for name in some)
     many = UnknownNameError("joint", "joint57x", [f"joint{k}" for k in range(100)])
     assert "one of 100, such as: joint57, " in str(many) and "did you mean 'joint57'?" in str(many)
-    assert "joint8," not in str(many) and "`known` of this error has all" in str(many) and len(many.known) == 100
+    assert "joint8," not in str(many) and "`known` of this error lists all" in str(many) and len(many.known) == 100
 
 
 def test_comparing_names_takes_no_longer_for_many_or_long_ones():

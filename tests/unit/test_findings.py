@@ -53,12 +53,10 @@ def test_fast_places_on_the_way():
     motion = robot.simulate(duration=1.0)
     exchanged = np.ptp(motion.potential_energy)
     assert motion.method == "rk4" and motion.drift["energy"] < 1e-5 * exchanged and not said(motion)
-    assert any("adams-bashforth-4, dt = 0.001 s" in note and "taken instead: rk4" in note for note in motion.notes)
+    assert any("adams-bashforth-4, dt = 0.001 s" in note and "used instead: rk4" in note for note in motion.notes)
     alone = robot.simulate(duration=1.0, outputs=("q",))  # judged alike, whatever is recorded
     assert np.array_equal(alone.q, motion.q) and alone.notes == motion.notes and {*alone.arrays} == {"t", "q"}
-    pattern = (
-        r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): take dt = 0\.0006 s or less"
-    )
+    pattern = r"0\.26% of .* about t = 0\.25\d s \(conditioning .* 0\.003, at t = 0\.24 s\): use dt = 0\.0006 s or less"
     with pytest.warns(SimulationWarning, match=pattern):
         robot.simulate(duration=1.0, dt=1e-3)
     assert not said(robot.simulate(duration=0.9, dt=6e-4, method="adams-bashforth-4"))
@@ -82,14 +80,14 @@ def test_notes_that_cast_no_doubt():
     motion = robot.simulate(torque=PD(0.01, 0.01), reference=way)
     (note,) = motion.notes
     assert (note.code, note.severity) == ("goal-missed", "note")
-    assert note.values == {"off": 10.0 - motion.q[-1, 0]} and note.message.endswith("; take larger kp and kd")
+    assert note.values == {"off": 10.0 - motion.q[-1, 0]} and note.message.endswith("; use larger kp and kd")
     assert not robot.simulate(duration=0.5, torque=PD(0.01, 0.01), reference=way).notes  # still on its way
     (note,) = robot.simulate(duration=0.01).notes
     assert note.code == "nothing-moves" and note.message == "nothing moves: give q0, v0 or torque"
     assert not robot.simulate([0.0], [1.0], duration=0.01).notes
 
 
-@pytest.mark.filterwarnings("default:no limits act")
+@pytest.mark.filterwarnings("default:joint limits are off")
 def test_joints_beyond_limits_that_do_not_act():
     robot = pendulum(lower=-0.5, upper=0.5)
     with pytest.warns(
@@ -103,7 +101,7 @@ def test_joints_beyond_limits_that_do_not_act():
         robot.rollout([[0.0], [0.0]], [[5.0], [0.0]], None, 1e-3, 150)
 
 
-@pytest.mark.filterwarnings("default:no limits act")
+@pytest.mark.filterwarnings("default:joint limits are off")
 def test_limits_beside_samples_that_left_the_numbers():
     robot, cubic = pendulum(lower=-0.5, upper=0.5), lambda t, q, v, reference: v * v * v
     with pytest.warns(SimulationWarning, match=r"by up to 1\.5, from t = 0 s on \(sample 2; 1 of 3 samples\)"):
@@ -123,7 +121,7 @@ def test_a_method_is_taken_that_bears_the_modes():
     motion = fast.simulate([0.01], duration=0.1)
     assert motion.method in ("adams-bashforth-4", "rk4") and motion.dt < 1e-3
     assert len(motion.t) == 101 and motion.t[1] == pytest.approx(1e-3)  # records as they were asked for
-    assert any("too long for adams-bashforth-4" in note and "taken instead" in note for note in motion.notes)
+    assert any("too long for adams-bashforth-4" in note and "used instead" in note for note in motion.notes)
     assert not said(motion) and motion.drift["energy"] < 1e-3 * motion.kinetic_energy.max()
 
 
@@ -137,7 +135,7 @@ def test_what_is_asked_for_is_kept():
     assert fast.simulate([0.01], duration=0.1, method="rk4").method == "rk4"
     with pytest.warns(SimulationWarning, match="energy balance"):  # which the step asked for cannot keep
         assert fast.simulate([0.01], duration=0.1, dt=1e-3).dt == 1e-3
-    with pytest.warns(SimulationWarning, match=r"too long for rk4.*; take method='rk4' with dt = 2e-05"):
+    with pytest.warns(SimulationWarning, match=r"too long for rk4.*; use method='rk4' with dt = 2e-05"):
         stiff(stiffness=5e6).rollout([0.01], [0.0], None, 1e-3, 10, method="rk4", diverged="keep")
 
 
@@ -172,14 +170,14 @@ def test_torques_of_the_motors_alone():
 
 def test_notes_are_data_and_read_as_text():
     robot = pendulum(lower=-0.5, upper=0.5)
-    with pytest.warns(SimulationWarning, match="makes them act") as caught:
+    with pytest.warns(SimulationWarning, match="switches them on") as caught:
         motion = robot.simulate([0.0], [0.0], 1.0)
     (note,) = (note for note in motion.notes if note.code == "limits-left")
     assert note.severity == "warning" and note == f"warning: {note.message}" and note.message == str(caught[0].message)
     assert note.message == f"{note.text} {note.fix}" and note.fix.startswith("limits=linkwork.SoftLimits")
     assert note.values["beyond"] == pytest.approx(np.abs(motion.q).max() - 0.5, rel=1e-6)
     door = COMMAND_LINE.set(True)  # made in Python, shown on the command line
-    assert note.message == f"{note.text} --limits STIFFNESS makes them act"
+    assert note.message == f"{note.text} --limits STIFFNESS switches them on"
     COMMAND_LINE.reset(door)
     steps = robot.simulate([0.0], [0.0], 0.1, method="dormand-prince", tolerance=1e-6).notes[0]
     assert (steps.code, steps.severity) == ("adaptive-steps", "note")
@@ -205,7 +203,7 @@ def test_the_command_line_warns(tmp_path, run_linkwork):
     path = tmp_path / "robot.yaml"
     pendulum(lower=-0.5, upper=0.5).write(path)
     code, out, _ = run_linkwork("simulate", path)
-    assert code == 0 and "Warning: no limits act" in " ".join(out.split())
+    assert code == 0 and "Warning: joint limits are off" in " ".join(out.split())
     code, out, _ = run_linkwork("simulate", path, "--dt", 0.05, "--method", "semi-implicit-euler")
     assert code == 0 and "Warning: the energy balance is off by" in " ".join(out.split())
 

@@ -192,8 +192,8 @@ def test_page_and_command_line(robot, tmp_path):
     log.save(tmp_path / "log.csv")
     robot.write(tmp_path / "arm.yaml")
     command = ["identify", str(tmp_path / "arm.yaml"), str(tmp_path / "log.csv"), "--method", "wls", "--width", "0.01"]
-    told = CliRunner().invoke(app, [*command, "--standstill"])
+    told = CliRunner().invoke(app, [*command, "--keep-standstill"])
     assert told.exit_code == 0 and "any force within" in told.output and "friction at rest" in told.output
-    found = json.loads(CliRunner().invoke(app, [*command, "--standstill", "--json"]).stdout)
+    found = json.loads(CliRunner().invoke(app, [*command, "--keep-standstill", "--json"]).stdout)
     assert found["errors"]["standing"] == pytest.approx(fit.errors["standing"].tolist(), rel=1e-6)
     assert "friction at rest" not in CliRunner().invoke(app, command).output

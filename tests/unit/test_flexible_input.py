@@ -315,6 +315,6 @@ def test_less_than_its_beam():
         ):
             robot.with_parameters(values)
     with pytest.raises(ModelError, match="less than its own beam"):
-        linkwork.load("flexible-beam", parameters={"hub": {"mass": 0.2}})
+        linkwork.load("flexible-beam", with_parameters={"hub": {"mass": 0.2}})
     for values in ({"hub": {"mass": 2 * mass}}, {"hub": robot.parameters[0]}):
         assert np.linalg.eigvalsh(robot.with_parameters(values).inertia_matrix(np.zeros(robot.nq)))[0] > 0

@@ -12,7 +12,10 @@ module = importlib.import_module("linkwork.sim.schemes.fixed_steps")
 SAMPLES, STEPS = 3, 6
 SHAPE = (SAMPLES, STEPS + 1, 2)
 STATES = np.full((SAMPLES, 2), 0.1), np.full((SAMPLES, 2), 0.2)
-LOST = r"pullback: this trajectory does not know how it came about\n  got: no states kept(.|\n)*checkpoint_every=1"
+LOST = (
+    r"pullback: this trajectory has no states from which to differentiate\n"
+    r"  got: a run without checkpoints(.|\n)*checkpoint_every=1"
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +42,14 @@ def stopper(after):
 
 
 WEIGHTS = [
-    ({}, ShapeError, r"there is nothing to pull back\n  expected: weights of: q, v, a\n  fix: pullback\(q=dL_dq"),
+    ({}, ShapeError, r"weights are missing\n  expected: weights of: q, v, a\n  fix: pullback\(q=dL_dq"),
     ({"qd": np.ones(SHAPE)}, UnknownNameError, r"there is no recorded array 'qd'\n  expected: one of: a, q, v"),
     ({"tau": np.ones(SHAPE)}, UnknownNameError, "no recorded array 'tau'"),
     ({"t": np.ones(STEPS + 1)}, UnknownNameError, "no recorded array 't'"),
     ({"q": np.ones(SHAPE[1:])}, ShapeError, r"pullback, 'q': wrong shape\n  got: \(7, 2\)\n  expected: \(3, 7, 2\),"),
     ({"q": np.ones((SAMPLES, STEPS, 2))}, ShapeError, r"wrong shape\n  got: \(3, 6, 2\)"),
     ({"q": np.ones((SAMPLES, STEPS + 1, 3))}, ShapeError, r"wrong shape\n  got: \(3, 7, 3\)"),
-    ({"v": np.ones(2)}, ShapeError, r"'v': wrong shape\n  got: \(2,\)\n.*\n  fix: w = np.zeros_like\(run.v\), and"),
+    ({"v": np.ones(2)}, ShapeError, r"'v': wrong shape\n  got: \(2,\)\n.*\n  fix: w = np.zeros_like\(run.v\), then"),
     ({"q": np.ones(SHAPE), "a": 1.0}, ShapeError, r"'a': wrong shape\n  got: \(\)"),
     ({"q": np.ones((1, *SHAPE))}, ShapeError, r"wrong shape\n  got: \(1, 3, 7, 2\)"),
     ({"q": np.full(SHAPE, np.nan)}, ShapeError, r"'q': the numbers must be finite"),
@@ -92,8 +95,8 @@ def test_methods_that_choose_their_steps(arm, method):
     with pytest.raises(UnsupportedError) as caught:
         arm.simulate(duration=0.01, method=method, checkpoint_every=1)
     assert str(caught.value).startswith(
-        f"checkpoint_every: {method} chooses its own steps, and has no gradients\n"
-        "  fix: a method with a fixed step: adams-bashforth-4, rk4, "
+        f"checkpoint_every: {method} chooses its own step lengths, so it has no gradients\n"
+        "  fix: use a method with a fixed step: adams-bashforth-4, rk4, "
     )
 
 

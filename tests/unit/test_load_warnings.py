@@ -94,12 +94,12 @@ def test_a_side_file_that_was_not_read(tmp_path, run_linkwork):
     assert linkwork.load(tmp_path / "r.urdf", structure=tmp_path / "r.loops.yaml").nv == robot.nv
 
 
-def test_a_verb_that_loads_twice_says_it_once(tmp_path, run_linkwork, monkeypatch):
+def test_a_command_that_loads_twice_says_it_once(tmp_path, run_linkwork, monkeypatch):
     monkeypatch.setattr("linkwork.inspection.speed.seconds", lambda call, **_: 1e-6)
     monkeypatch.setattr("linkwork.inspection.peers.seconds", lambda call, **_: call() is None or 1e-6)
     linkwork.load("scara").write(path := tmp_path / "r.urdf")
     path.write_text(path.read_text().replace("<axis", '<mimic joint="gone"/><axis', 1))
-    code, _, err = run_linkwork("bench", path, "--batch", "8", "--peers", "--json")
+    code, _, err = run_linkwork("bench", path, "--batch", "8", "--pinocchio", "--json")
     assert (code, err.count("there is no joint 'gone'")) == (0, 1)
 
 

@@ -164,7 +164,7 @@ def test_it_is_part_of_the_state(arm):
     setup = prepare(arm, None, None, 1, DT, Options(torque=observing, memory={"clock": 4.0}), ("q",))
     plant = setup.plant
     names = ["q", "v", "memory_slow", "memory_estimate", "memory_clock"]
-    assert [port.name for port in plant.state] == names and plant.x == 2 + 2 + 2 + 4 + 1
+    assert [port.name for port in plant.state] == names and plant.state_size == 2 + 2 + 2 + 4 + 1
     for program in (plant.rates, plant.step):
         assert [port.name for port in program.outputs] == names
         assert [port.shape for port in program.outputs] == [port.shape for port in plant.state]

@@ -30,9 +30,9 @@ def made(result="-q, {'z': q}", parameters="t, q, v, reference, memory", **memor
 
 
 LAWS = [
-    ("-q", ZERO, ShapeError, r"a controller with a memory gives tau and rates\n  got: ndarray\n  fix: .* tau, \{'z': "),
-    ("-q, 0 * q", ZERO, ShapeError, r"gives tau and rates\n  got: a tuple of ndarray, ndarray"),
-    ("()", ZERO, ShapeError, r"gives tau and rates\n  got: a tuple of nothing"),
+    ("-q", ZERO, ShapeError, r"controller with a memory returns tau and rates\n  got: ndarray\n  fix: .* tau, \{'z': "),
+    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of ndarray, ndarray"),
+    ("()", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of nothing"),
     ("-q, {}", ZERO, LinkworkError, r"'controller': rates of the memory are missing\n  got: none\n  fix: .*, \{'z'"),
     ("-q, {'z': q, 'y': q}", ZERO, UnknownNameError, r"'controller', rates: there is no memory 'y'"),
     ("-q, {'z': q}", np.zeros(3), ShapeError, r"of 'z' does not fit its memory\n  got: \(2,\)\n  expected: \(3,\)"),
@@ -41,7 +41,7 @@ LAWS = [
     ("-q, {'z': ['a', 'b']}", ZERO, ShapeError, r"entry 0: the rate of 'z' is not a number\n  got: 'a'"),
     ("-q, {'z': [0, np.nan]}", ZERO, LinkworkError, r"entry 1: the rate of 'z' is not finite\n  got: nan"),
     ("-q, {'z': np.where(q > 0, q, v)}", ZERO, UnsupportedError, "this controller cannot be traced\n  got: line 2"),
-    ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "its result changes(.|\n)*control.with_memory"),
+    ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "the result changes(.|\n)*control.with_memory"),
     ("q[:1], {'z': q}", ZERO, ShapeError, "tau does not fit the robot"),
     ("-q, {'z': q}", "none", ShapeError, r"controller 'controller', memory 'z': these are not real numbers"),
     ("-q, {'z': q}", [0.0, np.inf], LinkworkError, r"memory 'z': not finite"),
@@ -58,11 +58,11 @@ def test_what_controllers_give(arm, result, initial, kind, words):
 NAMES = ("two words", "class", "_z", "q", "t", "work", "energy", "memory", "notes", "batch", "save", "momentum")
 MARKS = [
     (made(z=ZERO, y=ZERO), r"rates of the memory are missing\n  got: z\n  fix: return tau, \{'y'"),
-    (made(), r"a controller has other parameters\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; or "
-             r"controller\(t, q, v, reference, memory\) -> tau, \{name: rates\}, marked by @linkwork.control.with_"),
-    (made(parameters="t, q, v, reference", z=ZERO), r"other parameters\n  got: .*, with a memory of z"),
-    (partial(filtered, cutoff=3.0), "other parameters(.|\n)*with_memory"),
-    *((made(**{name: 0.0}), rf"a memory cannot be called so\n  got: '?{name}'?\n") for name in NAMES),
+    (made(), r"the controller has wrong parameters\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; "
+             r"or controller\(t, q, v, reference, memory\) -> tau, \{name: rates\}, marked by @linkwork.control.with_"),
+    (made(parameters="t, q, v, reference", z=ZERO), r"wrong parameters\n  got: .*, with a memory of z"),
+    (partial(filtered, cutoff=3.0), "wrong parameters(.|\n)*with_memory"),
+    *((made(**{name: 0.0}), rf"a memory cannot have this name\n  got: '?{name}'?\n") for name in NAMES),
 ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_a_memory_of_something_else(arm):
     law = made()
     for wrong in ([1.0], {1: 0.0}):
         law.memory = wrong
-        with pytest.raises(LinkworkError, match=r"this is not a memory\n  got: .*\n  expected: initial values by name"):
+        with pytest.raises(LinkworkError, match=r"not a memory\n  got: .*\n  expected: initial values by name"):
             Law(law, arm.model)
 
 
@@ -110,7 +110,7 @@ def test_laws_by_themselves_refuse(arm):
     for wrong, words in (*refused, ({"integral_limit": "no"}, "PID.integral_limit: not a number")):
         with pytest.raises(LinkworkError, match=words):
             PID(**({"kp": 1, "ki": 1, "kd": 1} | wrong))
-    with pytest.raises(ShapeError, match=r"PID of robot .*: ki has one entry per motor\n  got: \(3,\)"):
+    with pytest.raises(ShapeError, match=r"PID of robot .*: ki needs one entry per motor\n  got: \(3,\)"):
         Law(PID(1, [1, 2, 3], 1), arm.model)
     with pytest.raises(LinkworkError, match="PID needs a reference"):
         Law(PID(1, 1, 1), arm.model)(0.0, q, v)

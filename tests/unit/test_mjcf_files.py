@@ -130,10 +130,10 @@ def test_what_is_outside_on_request(tmp_path, run_linkwork):
         path = tmp_path / "robots" / name
         with pytest.raises(ModelError, match=rf"(?s){words}.*allow it by load\(FILE, allow_external_files=True\)"):
             linkwork.load(path)
-        assert linkwork.load(path, outside=True).parameters[0][0] == pytest.approx(6000)
-        assert [run_linkwork("check", path, *option)[0] for option in ((), ("--outside",))] == [1, 0]
-        assert run_linkwork("inspect", path, "--outside")[0] == 0
-        assert run_linkwork("convert", path, tmp_path / f"{name}.urdf", "--outside")[0] == 0
+        assert linkwork.load(path, allow_external_files=True).parameters[0][0] == pytest.approx(6000)
+        assert [run_linkwork("check", path, *option)[0] for option in ((), ("--allow-external-files",))] == [1, 0]
+        assert run_linkwork("inspect", path, "--allow-external-files")[0] == 0
+        assert run_linkwork("convert", path, tmp_path / f"{name}.urdf", "--allow-external-files")[0] == 0
 
 
 def test_included_files_are_distrusted_too(tmp_path):

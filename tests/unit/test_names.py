@@ -17,7 +17,7 @@ from rich.console import Console
 
 import linkwork
 from linkwork import Function, quoting
-from linkwork.cli.common import plain_status
+from linkwork.cli.printing import plain_status
 from linkwork.errors import LinkworkError, ModelError
 from linkwork.html import page as document
 from linkwork.identify import Log
@@ -125,7 +125,7 @@ def test_names_are_kept(robot):
     assert tuple(motor.name for each in model.transmissions for motor in each.motors) == MOTORS
 
 
-VERBS = [
+COMMANDS = [
     ("inspect", "{robot}"),
     ("inspect", "{robot}", "--json"),
     ("check", "{robot}"),
@@ -151,7 +151,7 @@ VERBS = [
 ]
 
 
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_commands(words, path, recording, here, run_linkwork, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     log = path.parent / "log.csv"
@@ -334,14 +334,14 @@ def test_a_long_name_is_a_key(tmp_path):
     linkwork.io.write(describe(robot.model), tmp_path / "b.yaml")
     linkwork.io.write(describe(robot.model), tmp_path / "b.urdf")
     (tmp_path / "values.yaml").write_text(write_parameters(robot.model))
-    side = {"structure": tmp_path / "b.loops.yaml", "parameters": tmp_path / "values.yaml"}
+    side = {"structure": tmp_path / "b.loops.yaml", "with_parameters": tmp_path / "values.yaml"}
     for again in (linkwork.load(tmp_path / "b.yaml"), linkwork.load(tmp_path / "b.urdf", **side)):
         assert (again.joint_names, again.model.home) == ((name,), (1.0,))
 
 
 def test_parameters(robot, path, tmp_path):
     (tmp_path / "values.yaml").write_text(write_parameters(robot.model))
-    again = linkwork.load(path, parameters=tmp_path / "values.yaml")
+    again = linkwork.load(path, with_parameters=tmp_path / "values.yaml")
     assert names_of(again) == names_of(robot)
     q = np.full(4, 0.3)
     np.testing.assert_allclose(again.gravity(q), robot.gravity(q), rtol=1e-12)

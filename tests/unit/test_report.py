@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 import linkwork
-from linkwork.cli import report as verb
+from linkwork.cli import report as command
 from linkwork.cli.common import Source
 from linkwork.errors import LinkworkError
 from linkwork.forces import Rotor, Thruster
@@ -25,7 +25,7 @@ from support.html_page import Page
 from support.playground import playground
 
 app = typer.Typer()
-app.command("report")(verb.report)
+app.command("report")(command.report)
 
 
 def run(*arguments: str) -> str:
@@ -293,7 +293,7 @@ def test_page(tmp_path):
     assert "agree: relative deviation" in page.text and "DO NOT" not in page.text and "NOT the same" not in page.text
     ids = {each["id"] for _, each in page.tags if "id" in each}
     assert {each["href"][1:] for tag, each in page.tags if tag == "a"} <= ids
-    left, exchanged = (float(x) for x in re.search(r"Of ([\d.]+) J.*?, (\S+) J are left", page.text).groups()[::-1])
+    left, exchanged = map(float, re.search(r"integrator is (\S+) J; (\S+) J are exchanged", page.text).groups())
     assert left < 1e-6 * exchanged
 
 
@@ -336,7 +336,7 @@ def test_a_body_without_motors(tmp_path, monkeypatch):
     )
     run(str(robot), "--base", "floating", "-o", str(tmp_path / "box.html"))
     page = (tmp_path / "box.html").read_text()
-    assert "The robot is left to itself" in page and "no motors that would give torques" in page
+    assert "The robot moves without control" in page and "This robot has no motors" in page
     assert not any(title in page for title in ("<caption>Joints", "Largest values", "<caption>Combinations"))
     with pytest.raises(LinkworkError, match="does not move"):
         run(str(robot), "-o", str(tmp_path / "fixed.html"))
@@ -354,7 +354,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(tmp_path, monkey
             run("planar2r", "-o", str(place))
     assert old.read_text() == "mine"
     with pytest.raises(AssertionError, match="begun"):
-        run("planar2r", "-o", str(old), "--force")
+        run("planar2r", "-o", str(old), "--overwrite")
 
 
 def test_what_cannot_be_simulated_is_told(monkeypatch):
@@ -384,6 +384,6 @@ def test_motors_of_several_freedoms_are_led_along_their_motion(free):
     links = tuple(link for link in whole.links if link.name in left)
     robot = linkwork.load(replace(whole, joints=joints, links=links, home=whole.home if free else {}))
     text = sections.simulation(robot, sample_motion(robot))
-    assert "along the velocities" in text
+    assert "follows the velocities" in text
     assert float(re.search(r"within (\S+) rad or m", text)[1]) < 1e-4
     assert text.count("<figure") == 2 + robot.nq - (14 if free else 0)  # energies, and what is held by joints

@@ -96,7 +96,7 @@ ABOUT = {"robot": "", "method": "", "dt": 1.0}
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda out, **_: out.q, r"out: this is no trajectory\n.*ndarray\n.*earlier rollout"),
+        (lambda out, **_: out.q, r"out: not a trajectory\n.*ndarray\n.*earlier rollout"),
         (lambda robot, q, v, **_: robot.rollout(q[:2], v[:2], None, 1e-3, 5), r"size\n.*2 samples.*\n.*4 samples"),
         (lambda robot, q, v, **_: robot.rollout(q, v, None, 1e-3, 6), r"another size\n.*7 times\n.*4 samples, 6 times"),
         (lambda robot, q, v, **_: robot.rollout(q[0], v[0], None, 1e-3, 5), r"another size\n.*one motion, 6 times"),
@@ -398,11 +398,11 @@ def test_warns_of_steps_that_are_too_long(what, method):
     if method == "rosenbrock" or (method == "semi-implicit-euler" and "friction" in what):  # it bears any
         assert abs(robot.rollout([0.0], [1e-3], **run).v[-1, 0]) < 1e-3
         return
-    with pytest.warns(UserWarning, match=f"too long for {method}.*; take method=") as caught:
+    with pytest.warns(UserWarning, match=f"too long for {method}.*; use method=") as caught:
         motion = robot.rollout([0.0], [1e-3], **run)
     assert caught[0].filename == __file__
     assert any("too long" in note for note in motion.notes)
-    advice = re.search(r"take method='(\S+)'(?: with dt = (\S+))?", str(caught[0].message))
+    advice = re.search(r"use method='(\S+)'(?: with dt = (\S+))?", str(caught[0].message))
     better = {"method": advice.group(1), "dt": float(advice.group(2) or run["dt"])}
     assert robot.rollout([0.0], [1e-3], **(run | better)).notes == motion.notes[:-1]
     robot, options = STIFF[what](0.05)
@@ -435,7 +435,7 @@ def test_gains_and_parameters_are_looked_at_each_time():
 
 def test_a_diverged_motion_tells_what_was_wrong_from_the_start():
     robot, options = STIFF["friction"](1.0)
-    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*take method="):
+    with pytest.warns(UserWarning, match="too long"), pytest.raises(DivergedError, match=r"fix: dt = .*use method="):
         robot.simulate([0.0], [1.0], 1.0, 1e-3, method="rk4", **options)
 
 

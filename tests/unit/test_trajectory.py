@@ -48,7 +48,7 @@ def test_arrays_by_name():
     assert motion.q is motion["q"] and "q" in motion and "a" not in motion
     assert list(motion)[:3] == ["t", "q", "v"] and "kinetic_energy" in dir(motion)
     assert motion.batch == () and len(motion) == 1
-    with pytest.raises(AttributeError, match=r"no 'qq'.*t, q, v"):
+    with pytest.raises(AttributeError, match=r"no array 'qq'.*t, q, v"):
         motion.qq  # noqa: B018
     with pytest.raises(UnknownNameError, match="kinetic_energy"):
         motion["kinetic"]
@@ -104,7 +104,7 @@ def test_samples_of_a_batch():
         ({"q": np.zeros((8, 2))}, r"q: .*\n.*got: \(8, 2\)\n.*expected: \(..., 7, 2\)"),
         ({"q": np.zeros((7, 3))}, r"expected: \(..., 7, 2\)"),
         ({"v": np.zeros((5, 7, 2))}, r"expected: \(7, 2\)"),
-        ({"work": np.zeros((7, 2))}, r"expected: \(7\)\n.*name the entries"),
+        ({"work": np.zeros((7, 2))}, r"expected: \(7\)\n.*name them in entries"),
         ({"work": np.zeros(())}, r"got: \(\)"),
     ],
 )
@@ -207,7 +207,7 @@ def test_csv_is_plain(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.npz", b"hello", "no zip file"),
+        ("a.npz", b"hello", "not a zip file"),
         ("a.npz", b"PK\x03\x04rest", "not a trajectory"),
         ("a.csv", b"t,q\n0,1\n", "first line 't,q'"),
         ("a.csv", b"# {\n", "not a trajectory"),
@@ -335,7 +335,7 @@ def test_nothing_is_unpickled(copied, tmp_path):
     (tmp_path / "run" / "q.npy").write_bytes(pickle.dumps(Trap(trap)))
     refused(tmp_path / "run", "magic")
     (tmp_path / "run.npz").write_bytes(pickle.dumps(Trap(trap)))
-    refused(tmp_path / "run.npz", "no zip file")
+    refused(tmp_path / "run.npz", "not a zip file")
     assert not trap.exists()
 
 
@@ -349,7 +349,7 @@ def test_nothing_is_unpickled(copied, tmp_path):
         ({"data_type": {"name": "numcodecs.pickle"}}, "data_type"),
         ({"zarr_format": 2, "filters": [{"id": "pickle"}], "dtype": "|O"}, "zarr_format 2"),
         ({"storage_transformers": [{"name": "x"}]}, "storage transformers"),
-        ({"shape": [10**12, 21, 2]}, "most is not there"),
+        ({"shape": [10**12, 21, 2]}, "most chunks are missing"),
         ({"shape": [3, 21, -2]}, "shape"),
         ({"shape": [3, 10**12, 2]}, r"\(3, 1000000000000, 2\)"),
         ({"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10**6, 10**6, 2]}}}, "chunks of"),
@@ -391,10 +391,10 @@ def test_times_of_zarr_that_unpack_to_too_much(copied):
 def test_links_and_pipes_in_folders(copied, name):
     folder = copied(name)
     os.mkfifo(folder / "more")
-    refused(folder, "more is no file")
+    refused(folder, "more is not a file")
     (folder / "more").unlink()
     (folder / "more").symlink_to("/dev/zero")
-    refused(folder, "more is no file")
+    refused(folder, "more is not a file")
 
 
 def test_pipes_and_devices(tmp_path):
@@ -543,9 +543,9 @@ def test_a_stream_that_ends_on_a_full_disk_opens_again(tmp_path, monkeypatch, na
 
 def test_room_is_kept_for_what_is_written_last(tmp_path):
     files = records.Files(tmp_path, 1, 1000, {"q": (2,)})
-    assert (tmp_path / ".room").stat().st_size == records.ROOM
+    assert (tmp_path / ".room").stat().st_size == records.RESERVE
     files.flush(np.zeros((1, 600, 2)), 0, 0)
-    assert (tmp_path / ".room").stat().st_size == records.ROOM + 8 * 600
+    assert (tmp_path / ".room").stat().st_size == records.RESERVE + 8 * 600
     files.finish(1, 600, 0.1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["q.npy", "t.npy"]
 
@@ -661,7 +661,7 @@ def test_plots_that_cannot_be(tmp_path):
 @pytest.mark.parametrize("kind", [complex, str])
 def test_arrays_that_are_no_real_numbers(tmp_path, kind):
     q = np.zeros((3, 2)).astype(kind)
-    with pytest.raises(ShapeError, match="q: these are not real numbers"):
+    with pytest.raises(ShapeError, match="q: not real numbers"):
         Trajectory({"t": np.arange(3.0), "q": q}, {"q": ("a", "b")}, robot="r", method="rk4", dt=1.0)
     with pytest.raises(ShapeError, match="t: the times must be finite"):
         Trajectory({"t": np.array([0.0, np.nan])}, {}, robot="r", method="rk4", dt=1.0)

@@ -53,7 +53,10 @@ def test_a_cache_forgets_the_oldest(monkeypatch):
 @pytest.mark.parametrize("name", [name for name, quantity in QUANTITIES.items() if quantity.takes_wrenches])
 def test_quantities_say_what_goes_in_and_comes_out(name):
     text, quantity = inspect.getdoc(getattr(Robot, name)), QUANTITIES[name]
-    assert quantity.summary in text and "wrenches (dict): optional" in text
+    assert (
+        text.startswith(f"{quantity.summary[0].upper()}{quantity.summary[1:]}.\n")
+        and "wrenches (dict): optional" in text
+    )
     for each in quantity.outputs:
         assert f"\n    {each.name} (" in text and each.unit_text.split(" (")[0] in text
 

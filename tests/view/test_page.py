@@ -230,7 +230,7 @@ def test_nothing_to_play():
     page = show(linkwork.load("four-bar"), port=0)
     try:
         press(page.controls.play)
-        assert "--trajectory" in page.controls.notice.content
+        assert "--trajectories" in page.controls.notice.content
         enter(page.controls.sliders[0], page.controls.sliders[0].value + 0.2)
         assert np.abs(page.state.robot.loop_residual(page.state.q)).max() < 1e-9
     finally:
@@ -249,7 +249,7 @@ def test_a_port_that_is_taken(run_linkwork):
 
 
 def test_a_trajectory_that_is_not_there():
-    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectory", "gone.npz", "--no-open"])
+    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectories", "gone.npz", "--no-open"])
     assert isinstance(result.exception, linkwork.LinkworkError) and "gone.npz" in str(result.exception)
 
 
@@ -261,7 +261,7 @@ def test_trajectories_are_called_as_their_files(tmp_path, robot):
     finally:
         page.stop()
     linkwork.load("scara").simulate([0.1] * 4, [0] * 4, 0.01, 1e-3).save(tmp_path / "scara.npz")
-    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectory", str(tmp_path / "scara.npz"), "--no-open"])
+    result = CliRunner().invoke(app, ["view", "planar2r", "--trajectories", str(tmp_path / "scara.npz"), "--no-open"])
     assert str(result.exception).startswith(f"{tmp_path / 'scara.npz'}: this trajectory does not fit this robot")
 
 

@@ -1,5 +1,5 @@
-"""Assembling a robot with loops: positions of all joints from those of some."""
+"""Assembly of a robot with loops: positions of all joints from those of some."""
 
-from .assembler import SINGULAR, Assembler, Assembly, numbers
+from .assembler import SINGULAR, Assembler, Assembly, finite_array
 
-__all__ = ["SINGULAR", "Assembler", "Assembly", "numbers"]
+__all__ = ["SINGULAR", "Assembler", "Assembly", "finite_array"]

@@ -1,4 +1,4 @@
-"""Assembling a robot with loops: positions of all joints from those of some, batched, by native Newton steps."""
+"""Assembly of a robot with loops: positions of all joints from those of some, in batches, by Newton steps."""
 
 from __future__ import annotations
 
@@ -19,28 +19,41 @@ from ..errors import LinkworkError, ShapeError, UnsupportedError
 from ..function import Function
 from ..model import Coordinates, Model
 from ..model.coordinates import real_numbers
-from .steps import NEWTON, STRIDE, judge_function, newton_function, step_function, stride_function, unit_function
+from .steps import NEWTON, STRIDE, evaluate_function, newton_function, step_function, stride_function, unit_function
 
 PLAIN, FLOAT = {float, int, np.float64}, np.dtype(float)
-TAKEN, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
-OPEN = 1e-6  # metres and radians: a guess that is open by less is a position of the mechanism, and followed from
-SINGULAR = 1e-5  # of the conditioning
-SLACK = 10  # times the residual that is left at home
-BITS = 8  # of rounding
-SHORTEST = 1e-6  # of the longest stride: shorter ones are not tried
-TURN = 0.5  # of the Jacobian, relative: from one on it may have been singular in between
+STEPS, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
+OPEN = 1e-6  # metres and radians: a guess with a smaller residual is a closed position, from which to continue
+SINGULAR = 1e-5  # conditioning below which a position is singular
+SLACK = 10  # factor on the residual at home that rounding may cause elsewhere
+BITS = 8  # factor on the rounding error of positions
+SHORTEST = 1e-6  # shortest stride, relative to the longest
+TURN = 0.5  # largest relative change of the Jacobian in a stride; from 1 on it may have been singular in between
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """What ``Robot.assemble`` found, for each position asked for.
+    """Result of ``Robot.assemble``, for each requested position.
 
-    ``q``: positions of all joints, NaN where there is no answer. ``solved``: whether there is one. ``singular``: the
-    loops are closed, but the known joints do not determine the others. ``lost``: they are closed at ``nearest``, but
-    a singular position stands on the way from home (or from a closed guess), so it may be another way of assembly.
-    ``residual``: by how much the loops are open at ``nearest``, the best positions found. ``conditioning``: how well
-    the other joints are determined there, from 0 (singular) to 1. ``iterations``: Newton steps taken. Of one position
-    they are NumPy's scalars, but for the arrays ``q`` and ``nearest``.
+    For a single position, all but ``q`` and ``nearest`` are NumPy scalars.
+
+    Attributes:
+        q: Positions of all joints, (..., nq); NaN where there is no solution.
+        solved: Whether there is a solution.
+        singular: The loops are closed at ``nearest``, but the known joints do not determine the others.
+        lost: The loops are closed at ``nearest``, but a singular position lies between it and home (or a closed guess),
+            so that it may be another assembly mode.
+        residual: Residual of the loops at ``nearest``, in m and rad.
+        conditioning: How well the known joints determine the others at ``nearest``, from 0 (singular) to 1.
+        iterations: Number of Newton steps.
+        nearest: Positions of all joints with the smallest residual, (..., nq).
+        robot: Name of the robot, for messages.
+
+    Example:
+        >>> four_bar = linkwork.load("four-bar")
+        >>> assembly = four_bar.assemble([[0.5], [0.6]])
+        >>> assembly.solved, assembly.q.shape
+        (array([ True,  True]), (2, 3))
     """
 
     q: np.ndarray
@@ -54,7 +67,14 @@ class Assembly:
     robot: str = ""
 
     def require(self) -> np.ndarray:
-        """``q`` if every position was solved; an error that tells the others apart if not."""
+        """Return ``q`` if every position was solved.
+
+        Returns:
+            Positions of all joints, (..., nq).
+
+        Raises:
+            LinkworkError: Some positions are out of reach, singular or in another assembly mode; it has their numbers.
+        """
         if np.all(self.solved):
             return self.q
         unsolved, singular, lost = (int(np.sum(each)) for each in (~self.solved, self.singular, self.lost))
@@ -62,114 +82,131 @@ class Assembly:
         raise LinkworkError(
             f"{unsolved} of {self.solved.size} positions cannot be assembled",
             where=f"robot {self.robot!r}",
-            got=f"{reach}, {singular} singular, {lost} beyond a singular position, where the way of home is lost",
-            fix="look at .solved, .lost, .residual and .nearest; a guess in the way of assembly that you want may help",
+            got=f"{reach}, {singular} singular, {lost} beyond a singular position, perhaps in another assembly mode",
+            fix="check .solved, .lost, .residual and .nearest; give a guess in the assembly mode that you want",
         )
 
 
 class Assembler:
-    """Finds the positions of all joints from those ``known``: names of joints, as many as there are freedoms."""
+    """Solver for the positions of all joints from those of the ``known`` ones.
+
+    Args:
+        model: The robot, with loops.
+        known: Names of joints that together have as many dofs as the robot. Default: the independent joints.
+    """
 
     def __init__(self, model: Model, known: Sequence[str] | None = None):
         if not model.constrained:
             raise UnsupportedError(
                 "there is nothing to assemble: the robot has no loops",
                 where=f"robot {model.name!r}",
-                fix="use q as it is",
+                fix="q has no dependent positions: use it without assembling",
             )
         self.model = model
-        self.known = located = model.mobility.configuration
+        self.known = configuration = model.mobility.configuration
         if known is not None:
             self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
-        if len(self.known) != len(located) or not determines(model, self.known):
+        if len(self.known) != len(configuration) or not determines(model, self.known):
             raise LinkworkError(
                 "these joints do not determine the positions of the others",
                 where=f"robot {model.name!r}",
-                got=f"{', '.join(self.names) or 'none'} ({len(self.known)} freedoms)",
-                expected=f"{len(located)} freedoms, such as {model.coordinates.of_freedoms(located)}",
+                got=f"{', '.join(self.names) or 'none'} ({len(self.known)} dofs)",
+                expected=f"{len(configuration)} dofs, such as {model.coordinates.of_freedoms(configuration)}",
             )
-        self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # in closed form
+        self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # solved in closed form
 
     @cached_property
     def newton(self) -> Function:
+        """Native plain Newton steps."""
         return newton_function(self.model, self.known, self.places, self.legs)
 
     @cached_property
-    def judge(self) -> Function:
-        return judge_function(self.model, self.known)
+    def evaluate(self) -> Function:
+        """Native residual, alignment and conditioning of positions."""
+        return evaluate_function(self.model, self.known)
 
     @cached_property
     def stride(self) -> Function:
-        return stride_function(self.model, self.known, self.places, self._aside)
+        """Native step along the solution curve."""
+        return stride_function(self.model, self.known, self.places, self._outside)
 
     @cached_property
     def _unit(self) -> Function | None:
-        """Makes quaternions among the known positions unit ones, if there are any."""
-        return unit_function(self.given, self.model.name) if self.given.quaternions else None
+        """Native normalisation of the quaternions among the known positions; None if there are none."""
+        return unit_function(self.coordinates, self.model.name) if self.coordinates.quaternions else None
 
     @cached_property
     def step(self) -> Function:
+        """Native damped step."""
         return step_function(self.model, self.known)
 
     @cached_property
     def tolerance(self) -> float:
-        """Rounded numbers may keep redundant equations from agreeing; they leave a residual at home, too. Far from the
-        origin, and of large robots, all positions are rounded."""
+        """Default tolerance of the residual, in m and rad.
+
+        Redundant equations with rounded parameters have no exact solution, and leave a residual at home as well. Large
+        lengths add rounding errors.
+        """
         equations = ConstraintEquations.closing(self.model, self.model.home)
         return max(1e-12, SLACK * float(np.linalg.norm(equations.residual)), ROUNDINGS * lengths(equations)[1])
 
     @cached_property
     def _rounding(self) -> float:
-        """What the last bits of positions do to the residual, by the size of these: turned a long way, they are large
-        numbers."""
+        """Effect of rounding errors of positions on the residual, per unit of position."""
         slopes = ConstraintEquations.closing(self.model, self.model.home).J
         return BITS * float(np.finfo(float).eps * np.abs(slopes).max(initial=1.0))
 
     @cached_property
-    def given(self) -> Coordinates:
-        """Of the joints whose positions are known. One that is known in part keeps that part of the guess."""
+    def coordinates(self) -> Coordinates:
+        """Coordinates of the known joints, with all their dofs."""
         return self.model.coordinates.whole(self.known)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return self.given.positions.joints
+        """Names of the known joints."""
+        return self.coordinates.positions.joints
 
     @cached_property
     def places(self) -> list[int]:
-        """Where the known positions stand in q."""
+        """Indices of the known positions in q."""
         return self.model.coordinates.places(self.names)
 
     @cached_property
-    def _aside(self) -> list[int]:
-        """Places of those whose joints are in no loop, such as a moving base, among the known positions."""
-        within = in_loops(self.model)
-        joints = zip(self.given.joints, self.given.position_ranges, strict=True)
-        return [k for joint, own in joints if joint.name not in within for k in own]
+    def _outside(self) -> list[int]:
+        """Indices, among the known positions, of joints outside all loops, such as a moving base."""
+        inside = in_loops(self.model)
+        joints = zip(self.coordinates.joints, self.coordinates.position_ranges, strict=True)
+        return [k for joint, entries in joints if joint.name not in inside for k in entries]
 
     @cached_property
     def _bending(self) -> list[int]:
-        """Entries of a way of the known joints that change the Jacobian, themselves or by unknown ones that they move:
-        not those of wheels and gears, which may turn a long way at once."""
+        """Entries of a displacement of the known joints that change the Jacobian, directly or by joints that they move.
+
+        Wheels and gears do not: they may turn by any angle in one stride.
+        """
         model, n = self.model, self.model.coordinates.nv
         somewhere = model.moved(model.home, np.random.default_rng(0).normal(size=n).tolist())
         J = closing_jacobian(model, np.array(somewhere))
         ahead = [closing_jacobian(model, np.array(model.moved(somewhere, unit))) for unit in np.eye(n).tolist()]
-        bends, held = {k for k, other in enumerate(ahead) if np.abs(other - J).max() > NOTHING}, J != 0
-        found = []
-        for entry, k in enumerate(k for joint in self.given.joints for k in model.joint_freedoms(joint.name)):
+        bends, coupled = {k for k, other in enumerate(ahead) if np.abs(other - J).max() > NOTHING}, J != 0
+        entries = []
+        for entry, k in enumerate(k for joint in self.coordinates.joints for k in model.joint_freedoms(joint.name)):
             moved = {k}
-            while more := {*np.flatnonzero(held[held[:, [*moved]].any(axis=1)].any(axis=0))} - moved - {*self.known}:
+            while (
+                more := {*np.flatnonzero(coupled[coupled[:, [*moved]].any(axis=1)].any(axis=0))} - moved - {*self.known}
+            ):
                 moved |= more
-            found += [entry] if moved & bends else []
-        return found
+            entries += [entry] if moved & bends else []
+        return entries
 
     def __call__(
         self, known: Any, guess: Any = None, tolerance: float | None = None, iterations: int = 100
     ) -> Assembly:
+        """Solve for positions of all joints; see ``Robot.assemble``."""
         model, places = self.model, self.places
         limit = self.tolerance if tolerance is None else _tolerance(tolerance)
-        if (one := self._one(known, guess, limit)) is not None:
-            return one
+        if (assembly := self._fast_path(known, guess, limit)) is not None:
+            return assembly
         target = self._positions(known)
         start = np.array(model.home) if guess is None else self._guess(guess, target.shape[:-1])
         batch = np.broadcast_shapes(target.shape[:-1], start.shape[:-1])
@@ -179,8 +216,8 @@ class Assembler:
             limit += self._rounding * float(np.abs(goal).max(initial=0.0))
         with np.errstate(all="ignore"):
             if self.legs is None:
-                begun = guess is None or self._told(q)[0] <= OPEN
-                q, (residual, wrong, conditioning), steps, lost = self._follow(q, goal, begun, limit, iterations)
+                closed = guess is None or self._evaluated(q)[0] <= OPEN
+                q, (residual, wrong, conditioning), steps, lost = self._follow(q, goal, closed, limit, iterations)
             else:
                 q[:, places] = goal
                 q, (residual, wrong, conditioning), steps, lost = self._solve(q, limit, iterations)
@@ -189,37 +226,39 @@ class Assembler:
         lost = lost & closed & ~singular
         solved = closed & ~singular & ~lost
         answer = q.copy() if solved.all() else np.where(solved[:, None], q, np.nan)
-        conditioning = np.where(conditioning > 0, conditioning, 0.0)  # not a number where it is exactly singular
-        found = (answer, solved, singular, lost, residual, conditioning, steps, q)
-        return Assembly(*(x.reshape(batch + x.shape[1:])[()] for x in found), robot=model.name)
+        conditioning = np.where(conditioning > 0, conditioning, 0.0)  # NaN where it is exactly singular
+        arrays = (answer, solved, singular, lost, residual, conditioning, steps, q)
+        return Assembly(*(x.reshape(batch + x.shape[1:])[()] for x in arrays), robot=model.name)
 
-    def _one(self, known: Any, guess: Any, tolerance: float) -> Assembly | None:
-        """One position in plain numbers, if one stride or a few plain Newton steps do for it; it is for ``__call__`` to
-        look closer at everything else. The bits are the same, and there is little Python on the way to them."""
+    def _fast_path(self, known: Any, guess: Any, tolerance: float) -> Assembly | None:
+        """Solve for one position with little Python, if one stride or a few Newton steps suffice; else return None.
+
+        The bits are those of the general way in ``__call__``.
+        """
         goal, start = _row(known), self._home if guess is None else _row(guess)
-        if goal is None or start is None or (goal.shape, start.shape) != self._shapes or not self._short:
+        if goal is None or start is None or (goal.shape, start.shape) != self._shapes or not self._has_fast_path:
             return None
         if self.legs is None:
-            found = self.stride(start, goal)
-            *_, given, open_by, far, turn, residual, wrong, conditioning = found.tolist()
-            if guess is None or open_by <= OPEN:
+            result = self.stride(start, goal)
+            *_, finite, gap, far, turn, residual, wrong, conditioning = result.tolist()
+            if guess is None or gap <= OPEN:
                 if far != 0 or not turn <= TURN:
                     return None
             else:
-                found = self.newton(start, goal)
-                *_, given, residual, wrong, conditioning = found.tolist()
+                result = self.newton(start, goal)
+                *_, finite, residual, wrong, conditioning = result.tolist()
         else:
-            found = self.newton(start, goal if self._unit is None else self._unit(goal))
-            *_, given, residual, wrong, conditioning = found.tolist()
-        if not (residual <= tolerance and wrong == 0 and conditioning >= SINGULAR and isfinite(given)):
+            result = self.newton(start, goal if self._unit is None else self._unit(goal))
+            *_, finite, residual, wrong, conditioning = result.tolist()
+        if not (residual <= tolerance and wrong == 0 and conditioning >= SINGULAR and isfinite(finite)):
             return None
-        q, one = found[: start.size], object.__new__(Assembly)
+        q, assembly = result[: start.size], object.__new__(Assembly)
         fields = {
-            "q": q, "solved": TRUE, "singular": FALSE, "lost": FALSE, "residual": found[-3],
-            "conditioning": found[-1], "iterations": TAKEN, "nearest": q.copy(), "robot": self.model.name,
+            "q": q, "solved": TRUE, "singular": FALSE, "lost": FALSE, "residual": result[-3],
+            "conditioning": result[-1], "iterations": STEPS, "nearest": q.copy(), "robot": self.model.name,
         }  # fmt: skip
-        object.__setattr__(one, "__dict__", fields)  # a frozen class sets one after the other, which takes a while
-        return one
+        object.__setattr__(assembly, "__dict__", fields)  # the constructor of a frozen class is slower
+        return assembly
 
     @cached_property
     def _home(self) -> np.ndarray:
@@ -230,35 +269,36 @@ class Assembler:
         return (len(self.places),), (self.model.nq,)
 
     @cached_property
-    def _short(self) -> bool:
-        """Whether ``_one`` can tell the way between two positions, and calls without NumPy, which would warn of what
-        ``__call__`` is about to find words for."""
-        within = in_loops(self.model)
-        straight = all(joint.kind.straight for joint in self.given.joints if joint.name in within)
+    def _has_fast_path(self) -> bool:
+        """Whether the fast path applies: positions differ by subtraction, and functions are called without NumPy, which
+        would warn before ``__call__`` raises an error."""
+        inside = in_loops(self.model)
+        straight = all(joint.kind.straight for joint in self.coordinates.joints if joint.name in inside)
         functions = (self.newton, self.stride if self.legs is None else self._unit)
         return (straight or self.legs is not None) and all(f is None or f.calls == "direct" for f in functions)
 
     def _guess(self, guess: Any, batch: tuple[int, ...]) -> np.ndarray:
+        """Check a guess."""
         where, nq = f"assemble {self.model.name!r}", self.model.nq
-        start = numbers(guess, f"{where}, guess")
-        if start.shape[-1:] != (nq,):
-            expected = f"(..., {nq}): positions of all joints"
-            raise ShapeError("this guess does not fit", where=where, got=start.shape, expected=expected)
+        start = finite_array(guess, f"{where}, guess")
+        expected = "" if start.shape[-1:] == (nq,) else f"(..., {nq}): positions of all joints"
         try:
             np.broadcast_shapes(batch, start.shape[:-1])
         except ValueError:
-            expected = f"batch axes that fit {batch}"
-            raise ShapeError("this guess does not fit", where=where, got=start.shape, expected=expected) from None
+            expected = expected or f"batch axes that fit {batch}"
+        if expected:
+            raise ShapeError("the guess has a wrong shape", where=where, got=start.shape, expected=expected)
         return start
 
     def _positions(self, known: Any) -> np.ndarray:
-        layout = self.given.positions
+        """Check the known positions; return them with unit quaternions."""
+        layout = self.coordinates.positions
         if isinstance(known, Mapping):
             if {*known} - {*layout.joints, *layout.names}:
                 got = ", ".join(map(str, known))
-                raise ShapeError("other joints", where="assemble", got=got, expected=str(layout))
-            known = layout.to_array(known, "assemble", numbers)
-        target = numbers(known, f"assemble {self.model.name!r}")
+                raise ShapeError("these are not the known joints", where="assemble", got=got, expected=str(layout))
+            known = layout.to_array(known, "assemble", finite_array)
+        target = finite_array(known, f"assemble {self.model.name!r}")
         if target.shape[-1:] != (layout.size,):
             raise ShapeError(
                 "wrong number of known positions",
@@ -266,97 +306,98 @@ class Assembler:
                 got=target.shape,
                 expected=f"(..., {layout.size}): {layout}",
             )
-        normalised = self.given.normalised(target)  # says what cannot be
+        normalised = self.coordinates.normalised(target)  # raises if a quaternion is zero
         return normalised if self._unit is None else self._unit(target)
 
     def _follow(
-        self, q: np.ndarray, goal: np.ndarray, begun: Any, tolerance: float, iterations: int
+        self, q: np.ndarray, goal: np.ndarray, closed: Any, tolerance: float, iterations: int
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """As ``_solve``, along the shortest way from closed positions ``q`` to the goal (where they have ``begun``).
+        """Return the results of ``_solve``, by continuation on the shortest path from ``q`` (where closed) to the goal.
 
-        A stride counts if Newton's steps close the loops from where the tangent leads, and the Jacobian of the unknown
-        joints has turned so little that it was singular nowhere between; if not, a shorter one is tried.
+        A stride is accepted if Newton steps from the end of the tangent close the loops, and the Jacobian of the
+        unknown joints changed so little that it was not singular in between. Otherwise a shorter stride is tried.
         """
         begin, end = q[:, self.places], goal
-        if self._aside:
-            begin[:, self._aside] = end[:, self._aside]
+        if self._outside:
+            begin[:, self._outside] = end[:, self._outside]
             q[:, self.places] = begin
-        way = self.given.difference(begin, end)
-        if not all(joint.kind.straight for joint in self.given.joints):
-            end = self.given.integrate(begin, way)  # the same place by other numbers: whole turns, a quaternion's sign
-        size = np.abs(way).max(axis=-1, initial=0.0)
+        path = self.coordinates.difference(begin, end)
+        if not all(joint.kind.straight for joint in self.coordinates.joints):
+            end = self.coordinates.integrate(begin, path)  # the same position up to whole turns and a quaternion's sign
+        size = np.abs(path).max(axis=-1, initial=0.0)
         if (size > STRIDE).any():
-            size = np.abs(way[:, self._bending]).max(axis=-1, initial=0.0)
-        if np.all(begun) and (size <= STRIDE).all():  # most often one stride does for all
-            near, told, _, good = self._strode(q, end, tolerance)
+            size = np.abs(path[:, self._bending]).max(axis=-1, initial=0.0)
+        if np.all(closed) and (size <= STRIDE).all():  # in most cases one stride suffices
+            near, quality, _, good = self._take_stride(q, end, tolerance)
             if good.all():
                 near[:, self.places] = goal
-                return near, told, np.full(len(q), NEWTON), ~good
+                return near, quality, np.full(len(q), NEWTON), ~good
         longest = STRIDE / np.maximum(size, STRIDE)
         done, length, steps = np.zeros(len(q)), longest.copy(), np.zeros(len(q), int)
-        told = [np.full(len(q), np.nan) for _ in range(3)]
-        todo = np.flatnonzero(np.broadcast_to(begun, len(q)))
+        quality = [np.full(len(q), np.nan) for _ in range(3)]
+        todo = np.flatnonzero(np.broadcast_to(closed, len(q)))
         while todo.size:
             ahead = np.minimum(done[todo] + length[todo], 1.0)
-            between = self.given.integrate(begin[todo], way[todo] * ahead[:, None])
+            between = self.coordinates.integrate(begin[todo], path[todo] * ahead[:, None])
             target = np.where(ahead[:, None] == 1, end[todo], between)
-            near, found, turn, good = self._strode(q[todo], target, tolerance)
-            change = np.clip(0.7 * TURN / turn, 0.25, 2.0)  # the turn grows with the stride
+            near, stride_quality, turn, good = self._take_stride(q[todo], target, tolerance)
+            change = np.clip(0.7 * TURN / turn, 0.25, 2.0)  # the change of the Jacobian is proportional to the stride
             change[~good] = np.fmin(change[~good], 0.5)
             length[todo] = np.minimum(length[todo] * change, longest[todo])
-            on = todo[good]
-            q[on], done[on] = near[good], ahead[good]
-            for values, value in zip(told, found, strict=True):
-                values[on] = value[good]
+            accepted = todo[good]
+            q[accepted], done[accepted] = near[good], ahead[good]
+            for values, value in zip(quality, stride_quality, strict=True):
+                values[accepted] = value[good]
             steps[todo] += NEWTON
             todo = todo[(done[todo] < 1) & (length[todo] > SHORTEST * longest[todo])]
         q[:, self.places] = goal
         lost = done < 1
         if lost.any():
             rest = np.flatnonzero(lost)
-            q[rest], others, more, _ = self._solve(q[rest], tolerance, iterations)
-            for values, value in zip(told, others, strict=True):
+            q[rest], rest_quality, more, _ = self._solve(q[rest], tolerance, iterations)
+            for values, value in zip(quality, rest_quality, strict=True):
                 values[rest] = value
             steps[rest] += more
-        return q, told, steps, lost & begun
+        return q, quality, steps, lost & closed
 
-    def _strode(
+    def _take_stride(
         self, q: np.ndarray, target: np.ndarray, tolerance: float
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """Positions after a stride, what is to be said of them, by how much the Jacobian turned, and if it counts."""
-        found = self.stride(q, target)
-        near, (turn, residual, wrong, conditioning) = found[:, : self.model.nq], found[:, -4:].T
+        """Positions after a stride, their quality, the change of the Jacobian, and whether the stride is accepted."""
+        result = self.stride(q, target)
+        near, (turn, residual, wrong, conditioning) = result[:, : self.model.nq], result[:, -4:].T
         good = (residual <= tolerance) & (wrong == 0) & (turn <= TURN) & (conditioning >= SINGULAR)
         return near, [residual, wrong, conditioning], turn, good
 
     def _solve(
         self, q: np.ndarray, tolerance: float, iterations: int
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """Positions near ``q`` that close the loops, what is to be said of them, the steps it took, and whether legs
-        have left their way of assembly.
+        """Positions near ``q`` that close the loops, their quality, the number of steps, and whether legs have left
+        their assembly mode.
 
-        Most are a few plain Newton steps away, which is one call; the others go the careful way.
+        The quality is residual, a number that is zero unless an axis points the wrong way, and conditioning. A few
+        plain Newton steps, in one call, suffice for most; damped steps follow for the others.
         """
-        found = self.newton(q, q[:, self.places])
-        near, told = found[:, : self.model.nq], [*found[:, -3:].T]
+        result = self.newton(q, q[:, self.places])
+        near, quality = result[:, : self.model.nq], [*result[:, -3:].T]
         steps, lost = np.full(len(q), NEWTON), np.zeros(len(q), bool)
-        rest = np.flatnonzero(~(told[0] <= tolerance) | (told[1] != 0))
+        rest = np.flatnonzero(~(quality[0] <= tolerance) | (quality[1] != 0))
         if rest.size:
             start = q[rest] if self.legs is None else self.legs(q[rest])
             near[rest], steps[rest] = search(self.step, start, tolerance, iterations)
-            for values, found in zip(told, self._told(near[rest]), strict=True):
-                values[rest] = found
+            for values, value in zip(quality, self._evaluated(near[rest]), strict=True):
+                values[rest] = value
             if self.legs is not None:
                 lost[rest] = self.legs.differ(start, near[rest])
-        return near, told, steps, lost
+        return near, quality, steps, lost
 
-    def _told(self, q: np.ndarray) -> list[np.ndarray]:
-        """Residual, zero unless an axis points the wrong way, conditioning."""
-        return [*self.judge(q).T]
+    def _evaluated(self, q: np.ndarray) -> list[np.ndarray]:
+        """Quality of positions, as in ``_solve``."""
+        return [*self.evaluate(q).T]
 
 
 def _row(value: Any) -> np.ndarray | None:
-    """A plain vector; None of what has to be looked at."""
+    """A vector of floats, or None for values that need checks."""
     if type(value) is np.ndarray:
         return value if value.dtype is FLOAT else None
     if type(value) in (list, tuple) and {*map(type, value)} <= PLAIN:
@@ -371,8 +412,8 @@ def _tolerance(value: Any) -> float:
     return float(value)
 
 
-def numbers(value: Any, where: str) -> np.ndarray:
-    """A finite array."""
+def finite_array(value: Any, where: str) -> np.ndarray:
+    """Return an array of finite real numbers, or raise an error."""
     array = real_numbers(value, where)
     if not np.isfinite(array).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")

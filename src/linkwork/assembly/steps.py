@@ -1,4 +1,4 @@
-"""Steps towards closed loops as native code: Newton's, Levenberg and Marquardt's, and strides that follow a way."""
+"""Native functions that close loops: Newton steps, Levenberg-Marquardt steps, and strides along a solution curve."""
 
 from __future__ import annotations
 
@@ -15,49 +15,52 @@ from ..program.passes import schedule
 from ..scalar import sign, sqrt
 from ..scalar.orthogonal import Orthogonal, dot
 
-NEWTON = 4  # plain steps taken at once, before anything is looked at
-LEAP = 0.5  # radians or metres: a plain step that goes farther may end in another way of assembly
-STRIDE = 0.5  # radians or metres: the most that known joints go at once on the way from home
+NEWTON = 4  # plain steps in one call
+LEAP = 0.5  # radians or metres: a longer plain step may end in another assembly mode
+STRIDE = 0.5  # radians or metres: longest stride of the known joints
 
 
 def _unknown(model: Model, known: Sequence[int]) -> list[int]:
     return [k for k in range(model.coordinates.nv) if k not in known]
 
 
-def _judged(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
-    """The norm of the residual, a number that is zero unless an axis points the wrong way, and the conditioning."""
+def _quality(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
+    """Norm of the residual, a number that is zero unless an axis points the wrong way, and conditioning."""
     equations = ConstraintEquations.closing(model, q)
     r = equations.residual
     wrong = sum((1 - sign(value) for value in equations.aligned), start=0)
     return [sqrt(dot(r, r)), wrong, Orthogonal(equations.columns(_unknown(model, known))).conditioning()]
 
 
-def _beyond(limit: float, *ways: Any) -> Any:
-    """A number that is zero if all of these are shorter."""
-    return sum((1 - sign(limit * limit - way * way) for way in ways), start=0)
+def _beyond(limit: float, *distances: Any) -> Any:
+    """A number that is zero if all distances are shorter than the limit."""
+    return sum((1 - sign(limit * limit - x * x) for x in distances), start=0)
 
 
 def _function(name: str, model: Model, run: Callable[..., Sequence[Any]], *inputs: Port) -> Function:
-    """All numbers in one vector: for one state that is much less to do for Python."""
-    program = schedule(trace(name, lambda *given: {"found": run(*given)}, [Port("q", (model.nq,)), *inputs]))
+    """Function with all results in one vector, which saves time in Python for a single state."""
+    program = schedule(trace(name, lambda *values: {"found": run(*values)}, [Port("q", (model.nq,)), *inputs]))
     return Function(program, Label(model.name, name, ""))
 
 
-def judge_function(model: Model, known: Sequence[int]) -> Function:
-    """Native code that judges q."""
-    return _function("assembly_judge", model, lambda q: _judged(model, known, q))
+def evaluate_function(model: Model, known: Sequence[int]) -> Function:
+    """Return the native function of the quality of q."""
+    return _function("assembly_judge", model, lambda q: _quality(model, known, q))
 
 
 def newton_function(model: Model, known: Sequence[int], places: Sequence[int], legs: LegSolver | None) -> Function:
-    """Native code that takes plain Newton steps from q with ``goal`` at the known places: where they end, a number that
-    is finite if all inputs are, and how that place is judged; wrong is also a leap, or legs that leave their way."""
+    """Return the native function of plain Newton steps from q, with ``goal`` at the known places.
+
+    Its results are the final positions, a number that is finite if all inputs are, and the quality of the positions. A
+    leap, or legs that leave their assembly mode, count as an axis that points the wrong way.
+    """
 
     def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
         start = _with(q, places, goal)
         at = start
         for _ in range(NEWTON):
             at = closer(ConstraintEquations.closing(model, at), at, keeping(known))
-        residual, wrong, conditioning = _judged(model, known, at)
+        residual, wrong, conditioning = _quality(model, known, at)
         for before, after in zip(*(legs.slopes(each) for each in (start, at)), strict=True) if legs else ():
             wrong = wrong + 1 - sign(before * after)
         wrong = wrong + _beyond(LEAP, *(y - x for x, y in zip(start, at, strict=True)))
@@ -66,18 +69,20 @@ def newton_function(model: Model, known: Sequence[int], places: Sequence[int], l
     return _function("assembly_newton", model, run, Port("goal", (len(places),)))
 
 
-def stride_function(model: Model, known: Sequence[int], places: Sequence[int], aside: Sequence[int]) -> Function:
-    """Native code from closed positions q to those with ``goal`` at the known places: along the tangent, then by
-    Newton's steps; where ``aside`` tells which of them are in no loop. It gives where that ends; a number that is
-    finite if all inputs are; the residual at q; zero unless it is farther than one stride; ``turn``; and how the end is
-    judged. ``turn`` is ||A^-1 (B - A)|| with the Jacobians A and B of the unknown joints before and after, each in
-    multiples of its column in A."""
+def stride_function(model: Model, known: Sequence[int], places: Sequence[int], outside: Sequence[int]) -> Function:
+    """Return the native function of a stride from closed positions q to those with ``goal`` at the known places.
+
+    It goes along the tangent, then by Newton steps; ``outside`` has the indices of known places outside all loops. Its
+    results are: the final positions; a number that is finite if all inputs are; the residual at q; a number that is
+    zero unless the goal is farther than one stride; ``turn``; and the quality of the final positions. ``turn`` is
+    ||A^-1 (B - A)|| with the Jacobians A and B of the unknown joints before and after, columns relative to those of A.
+    """
 
     def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
-        begin = _with(q, [places[k] for k in aside], [goal[k] for k in aside])
+        begin = _with(q, [places[k] for k in outside], [goal[k] for k in outside])
         equations, unknown = ConstraintEquations.closing(model, begin), _unknown(model, known)
         before, step = equations.columns(unknown), _rates(model, known, begin, dict(zip(places, goal, strict=True)))
-        solver, open_by = Orthogonal(before), equations.residual
+        solver, gap = Orthogonal(before), equations.residual
         for k, value in zip(unknown, solver.solve([dot(row, step) for row in equations.J]), strict=True):
             step[k] = -value
         at = model.moved(begin, step)
@@ -90,14 +95,14 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int], a
             x = solver.solve([y - z for y, z in zip(b, a, strict=True)])
             turn = turn + sum((value * value * other for value, other in zip(x, sizes, strict=True)), start=0) / size
         far = _beyond(STRIDE, *(x - begin[place] for place, x in zip(places, goal, strict=True)))
-        judged = _judged(model, known, at)
-        return [*_with(at, places, goal), sum((*q, *goal)), sqrt(dot(open_by, open_by)), far, sqrt(turn), *judged]
+        quality = _quality(model, known, at)
+        return [*_with(at, places, goal), sum((*q, *goal)), sqrt(dot(gap, gap)), far, sqrt(turn), *quality]
 
     return _function("assembly_stride", model, run, Port("goal", (len(places),)))
 
 
 def unit_function(coordinates: Coordinates, robot: str) -> Function:
-    """Native code that gives quaternions the length one."""
+    """Return the native function that normalises quaternions."""
     size = coordinates.nq
     program = schedule(trace("assembly_unit", lambda q: {"q": coordinates.normalised(q)}, [Port("q", (size,))]))
     return Function(program, Label(robot, "assembly_unit", ""))
@@ -105,18 +110,18 @@ def unit_function(coordinates: Coordinates, robot: str) -> Function:
 
 def _with(q: Sequence[Any], places: Sequence[int], goal: Sequence[Any]) -> list[Any]:
     """q with ``goal`` at these places."""
-    known = dict(zip(places, goal, strict=True))
-    return [known.get(k, x) for k, x in enumerate(q)]
+    replaced = dict(zip(places, goal, strict=True))
+    return [replaced.get(k, x) for k, x in enumerate(q)]
 
 
 def _rates(model: Model, known: Sequence[int], q: list[Any], goal: Mapping[int, Any]) -> list[Any]:
-    """Velocities of the leading joints that take the known ones from q to the goal in unit time, to first order."""
+    """Velocities that take the known joints from q to the goal in unit time, to first order; zero of the others."""
     change = [goal[k] - q[k] if k in goal else 0 for k in range(model.nq)]
     return [x if k in known else 0 for k, x in enumerate(model.coordinates.velocities_of(q, change))]
 
 
 def step_function(model: Model, known: Sequence[int]) -> Function:
-    """Native code for one step: from q and damping to the next q, and the residual at q."""
+    """Return the native function of one damped step: from q and damping to the next q and the residual at q."""
 
     def run(q: list[Any], damping: list[Any]) -> Mapping[str, Any]:
         equations = ConstraintEquations.closing(model, q)

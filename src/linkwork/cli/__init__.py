@@ -1,4 +1,4 @@
-"""The command line, ``linkwork VERB ...``: tables for people or, with ``--json``, data for programs."""
+"""The command line, ``linkwork COMMAND ...``: tables for people or, with ``--json``, data for programs."""
 
 from __future__ import annotations
 
@@ -14,61 +14,76 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import COMMAND_LINE, LinkworkError
+from ..renamed import OPTIONS
 
-VERBS = {  # name -> where it is; what it does in one line
-    "demo": ("demo.demo", "Do the main job in a minute: compare formulations, count, time."),
+COMMANDS = {  # name -> module.function; what it does in one line
+    "demo": ("demo.demo", "Check, count and time the dynamics of a robot, in a minute."),
     "robots": ("robots.robots", "List the bundled robots."),
     "inspect": ("robots.inspect", "Show a robot: joints, inertias, frames, methods that apply."),
-    "check": ("files.check", "Say what is wrong or suspicious in a robot file."),
+    "check": ("files.check", "Report errors and warnings in a robot file."),
     "convert": ("files.convert", "Write a robot as URDF or YAML, and confirm that it is the same."),
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "simulate": ("simulate.simulate", "Simulate one motion from a state."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
-    "excite": ("excite.excite", "Find a motion that shows a robot's parameters best."),
-    "identify": ("identify.identify", "Find dynamic parameters from recordings of a motion."),
-    "report": ("report.report", "Write all about a robot as one page."),
-    "view": ("view.view", "Show the robot on a web page: move it, push it, play motions."),
-    "bench": ("bench.bench", "Measure the native code of a robot."),
-    "compare": ("compare.compare", "Put all methods side by side: operations, speed, agreement."),
+    "excite": ("excite.excite", "Find an exciting trajectory for identification."),
+    "identify": ("identify.identify", "Identify dynamic parameters from recordings of a motion."),
+    "report": ("report.report", "Write a report about a robot as one HTML page."),
+    "view": ("view.view", "Show the robot in a browser: move it, push it, play motions."),
+    "bench": ("bench.bench", "Measure the speed of a robot's native code."),
+    "compare": ("compare.compare", "Compare all methods: operations, speed, agreement."),
     "tables": ("tables.tables", "Rebuild the complexity tables of the papers."),
     "cite": ("compare.cite", "Print the reference of a method as BibTeX."),
     "export": ("export.export", "Write a quantity as C, NumPy, CasADi or LaTeX."),
-    "equations": ("equations.equations", "Print the equations of a quantity, in the letters of the papers."),
-    "params": ("params.params", "Show the minimal inertia parameters."),
+    "equations": ("equations.equations", "Print the equations of a quantity, in the symbols of the papers."),
+    "params": ("params.params", "Show the base parameters (minimal inertial parameters)."),
     "mdh": ("mdh.mdh", "Show the modified Denavit-Hartenberg table of a robot."),
 }
 LOOKS: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
 
 
-class Verbs(TyperGroup):
-    """A verb's module is imported when the verb is used; to be listed or completed, its line above is enough."""
+class Commands(TyperGroup):
+    """A command's module is imported when the command is used; to list or complete it, its line above is enough."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(VERBS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return TyperCommand(cmd_name, help=VERBS[cmd_name][1]) if cmd_name in VERBS else None
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
         return name, listed and _loaded(str(name)), rest
 
 
+class Command(TyperCommand):
+    """A command that answers an option of an earlier version with the new one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = {option for parameter in self.params for option in parameter.opts}
+        renamed = {**OPTIONS[""], **OPTIONS.get(str(self.name), {})}
+        for old in (word.partition("=")[0] for word in args):
+            if old not in options and renamed.get(old) in options:
+                raise typer.BadParameter(f"it was renamed: use {renamed[old]}", ctx, param_hint=old)
+        return super().parse_args(ctx, args)
+
+
 def _loaded(name: str) -> Any:
-    module, _, function = VERBS[name][0].partition(".")
-    verb = getattr(import_module(f".{module}", __name__), function)
-    paragraphs = cleandoc(verb.__doc__ or "").split("\n\n")  # \b keeps the lines of the examples apart
+    """Import a command and make it one that Typer runs."""
+    module, _, function_name = COMMANDS[name][0].partition(".")
+    function = getattr(import_module(f".{module}", __name__), function_name)
+    paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+    text = "\n\n".join(p if p[0] == "\b" else p.replace("\n", " ") for p in paragraphs)  # \b keeps lines apart
     alone = typer.Typer(add_completion=False, **LOOKS)
-    alone.command(name, help="\n\n".join(p if p[0] == "\b" else p.replace("\n", " ") for p in paragraphs))(verb)
+    alone.command(name, cls=Command, help=text)(function)
     return typer.main.get_command(alone)
 
 
-app = typer.Typer(name="linkwork", cls=Verbs, no_args_is_help=True, **LOOKS)
+app = typer.Typer(name="linkwork", cls=Commands, no_args_is_help=True, **LOOKS)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(value: bool) -> None:
+    if value:
         print(f"linkwork {__version__}")
         raise typer.Exit
 
@@ -76,26 +91,28 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _linkwork(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A compiler for the dynamics of robots: a robot file in, native code for its dynamics out.
+    """A compiler for robot dynamics: a robot file in, native code for its dynamics out.
+
+    All numbers are in SI units, angles in rad.
 
     \b
-    linkwork demo                                      the main job, in a minute
-    linkwork robots                                    what is bundled
-    linkwork check my_robot.urdf                       what is wrong with a file
-    linkwork eval panda gravity --q panda_joint2=0.5   one number or a million
+    linkwork demo                                      check, count and time a robot's dynamics
+    linkwork robots                                    list the bundled robots
+    linkwork check my_robot.urdf                       find mistakes in a robot file
+    linkwork eval panda gravity --q panda_joint2=0.5   evaluate at one state, or at those of a file
     """
 
 
 def main() -> None:
     """Run the command line; a mistake of the user ends with a message and exit code 1 (bad usage: 2), no traceback."""
-    here = copy_context()
-    here.run(COMMAND_LINE.set, True)
+    context = copy_context()
+    context.run(COMMAND_LINE.set, True)
     try:
         try:
-            here.run(app, prog_name="linkwork")
+            context.run(app, prog_name="linkwork")
         finally:
             sys.stdout.flush()
     except LinkworkError as error:
@@ -103,6 +120,6 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
+    except BrokenPipeError:  # the reader (head, less) has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -1,54 +1,53 @@
-"""``linkwork bench``: how fast the native code of a robot is."""
+"""``linkwork bench``: the speed of a robot's native code."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
-
-import typer
 
 from .. import inspection
 from ..errors import UnsupportedError
 from ..inspection.speed import describe_host
 from ..inspection.tables import speed
 from ..table import Column, Table
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import Json, Source, flag, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot
 def bench(
     source: Source,
-    batch: Annotated[int, typer.Option(min=1, help="States in a batch.")] = 4096,
-    peers: Annotated[bool, typer.Option("--peers", help="Time Pinocchio too, if installed; for URDF files.")] = False,
+    batch: Annotated[int, option(None, "Number of states in a batch.", min=1)] = 4096,
+    pinocchio: Annotated[bool, flag("--pinocchio", "Time Pinocchio, too, if it is installed; for URDF files.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure the native code of a robot: medians on one core, in float64.
+    """Measure the speed of a robot's native code: medians on one core, in float64.
 
-    Compilation is from the robot to machine code, past the cache. Batches are C-ordered arrays through the Python API.
+    Compilation is from the robot to machine code, without the cache. Batches are C-ordered arrays, called from Python.
 
     \b
     linkwork bench panda
-    linkwork bench my_robot.urdf --batch 65536 --peers
+    linkwork bench my_robot.urdf --batch 65536 --pinocchio
     """
-    pinocchio = None
-    if peers:
+    peer = None
+    if pinocchio:
         from ..inspection.peers import Pinocchio
 
         if source.options["lock"]:
-            raise UnsupportedError("locked joints are not compared", where="--peers", fix="leave --lock out")
-        pinocchio = Pinocchio(source.name, source.load(friction=False, rotors=False))
+            raise UnsupportedError("locked joints are not compared", where="--pinocchio", fix="leave --lock out")
+        peer = Pinocchio(source.name, source.load(friction=False, rotors=False))
     robot = source.load()
-    found = inspection.bench(robot, batch, pinocchio=pinocchio, progress=progress)
+    facts = inspection.bench(robot, batch, pinocchio=peer, progress=progress)
     if json:
-        print_json(found)
+        print_json(facts)
         return
-    rows = found["functions"]
+    rows = facts["functions"]
     show(speed(f"{robot.name}: native speed, batches of {batch}", rows))
-    if pinocchio is not None:
-        show(_peers_table(pinocchio.version, rows, found["pinocchio"]))
+    if peer is not None:
+        show(_pinocchio_table(peer.version, rows, facts["pinocchio"]))
     say(describe_host(), "dim")
 
 
-def _peers_table(version: str, rows: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Table:
+def _pinocchio_table(version: str, rows: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Table:
     shown = [
         [
             row["quantity"], row["batch_ns_per_state"], peer["batch_ns_per_state"],
@@ -61,6 +60,6 @@ def _peers_table(version: str, rows: list[dict[str, Any]], peers: list[dict[str,
     columns = ["quantity", *(Column(*name, 3) for name in names), Column("relative", "deviation", 1)]
     note = (
         "Pinocchio: rneaInParallel and abaInParallel with one thread for batches, crba call by call. Results were"
-        " compared without friction and rotor inertias, of which linkwork's times include those in the file."
+        " compared without friction and rotor inertias; linkwork's times include those of the file."
     )
-    return Table(f"Beside Pinocchio {version}", columns, shown, [note])
+    return Table(f"Compared with Pinocchio {version}", columns, shown, [note])

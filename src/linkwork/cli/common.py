@@ -1,49 +1,55 @@
-"""What the verbs share: the robot with its load options, tables, JSON, signs of progress."""
+"""Options that commands share: the robot and how to load it, files, numbers."""
 
 from __future__ import annotations
 
 import inspect
-import json
-import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from textwrap import fill
+from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
 
+from ..errors import LinkworkError
 from ..formulations import METHODS, QUANTITIES
 from ..io import bundled_robots
-from ..quoting import in_json, printable
+from ..quoting import printable
 from ..robot import Robot, load
-from ..table import Table
+from .printing import LINES
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+PICTURES = (".png", ".svg", ".pdf")
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
-LOADING = "How the robot is loaded"
-LINES = "\n\t"  # control characters that texts of our own may hold
 
 
 def among(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """Completes a word to one of these names, when the shell asks for it."""
+    """Return a function that completes a word to one of these names, for the shell."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
+def option(metavar: str | None, help: str, *names: str, **settings: Any) -> Any:
+    """Declare an option with a value; its name is that of the parameter unless ``names`` are given."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
+
+
+def flag(name: str, help: str, **settings: Any) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(name, help=help, **settings)
+
+
 def quantity_option(help: str) -> Any:
-    return typer.Option(metavar="QUANTITY", help=help, autocompletion=among(QUANTITIES))
+    return option("QUANTITY", help, autocompletion=among(QUANTITIES))
 
 
-def method_option(help: str = "auto: the one with the fewest operations.") -> Any:
-    return typer.Option(metavar="METHOD", help=help, autocompletion=among(["auto", *METHOD_NAMES]))
+def method_option(help: str = "Method by name; auto: the one with the fewest operations.") -> Any:
+    return option("METHOD", help, autocompletion=among(["auto", *METHOD_NAMES]))
+
+
+Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
+Plot = Annotated[Path | None, option("FILE", "File for a picture: .png, .svg or .pdf.")]
+Overwrite = Annotated[bool, flag("--overwrite", "Replace files that exist.")]
 
 
 @dataclass(frozen=True)
@@ -52,23 +58,31 @@ class Source:
 
     name: str
     options: Mapping[str, Any]
-    warned: set[str] = field(default_factory=set)  # what was printed
+    printed: set[str] = field(default_factory=set)  # warnings
 
     def load(self, **changes: Any) -> Robot:
-        with printed_warnings(self.warned):
+        with printed_warnings(self.printed):
             return load(self.name, **{**self.options, **changes})
 
 
 @contextmanager
-def printed_warnings(before: set[str]) -> Iterator[None]:
-    """Print Python's warnings to stderr, but for those printed ``before``, to which they are added."""
+def printed_warnings(printed: set[str]) -> Iterator[None]:
+    """Print Python's warnings to stderr, except those already in ``printed``, and add them to it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(printable(warning.message, keep=LINES) for warning in caught):
-        if message not in before:
+        if message not in printed:
             print(f"warning: {message}", file=sys.stderr)
-        before.add(message)
+        printed.add(message)
+
+
+LOADING = {"rich_help_panel": "Loading the robot"}
+STRUCTURE = option("FILE", "YAML file with loops and roles of joints, for a URDF.", **LOADING)
+PARAMETERS = option("FILE", "YAML or JSON file with other masses, inertias, friction or payload.", **LOADING)
+EXTERNAL = flag(
+    "--allow-external-files", "Allow an MJCF file to include files and meshes from outside its folder.", **LOADING
+)
 
 
 def _source(
@@ -81,41 +95,20 @@ def _source(
             autocompletion=among(bundled_robots()),
         ),
     ],
-    base: Annotated[
-        str | None,
-        typer.Option(metavar="KIND", help="fixed or floating; default: what the file says.", rich_help_panel=LOADING),
-    ] = None,
+    base: Annotated[str | None, option("KIND", "fixed or floating. Default: as in the file.", **LOADING)] = None,
     gravity: Annotated[
-        str | None, typer.Option(metavar="X,Y,Z", help="Acceleration in m/s^2.", rich_help_panel=LOADING)
-    ] = None,
-    no_friction: Annotated[
-        bool, typer.Option("--no-friction", help="Leave friction and damping out.", rich_help_panel=LOADING)
-    ] = False,
-    no_rotors: Annotated[
-        bool, typer.Option("--no-rotors", help="Leave rotor inertias out.", rich_help_panel=LOADING)
-    ] = False,
-    no_mimic: Annotated[
-        bool, typer.Option("--no-mimic", help="Keep mimic joints as joints of their own.", rich_help_panel=LOADING)
-    ] = False,
-    lock: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=POSITION", help="Fix a joint; may be repeated.", rich_help_panel=LOADING),
-    ] = None,
-    structure: Annotated[
-        str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints.", rich_help_panel=LOADING)
-    ] = None,
-    values: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="YAML or JSON with other masses, inertias, friction or payload of it.",
-            rich_help_panel=LOADING,
-        ),
+        option("X,Y,Z", "Gravity in m/s^2, in the base frame. Default: as in the file, or 0,0,-9.81.", **LOADING),
     ] = None,
-    outside: Annotated[
-        bool,
-        typer.Option("--outside", help="Let it take files from outside its folder.", rich_help_panel=LOADING),
-    ] = False,
+    no_friction: Annotated[bool, flag("--no-friction", "Leave friction and damping out.", **LOADING)] = False,
+    no_rotors: Annotated[bool, flag("--no-rotors", "Leave rotor inertias out.", **LOADING)] = False,
+    no_mimic: Annotated[bool, flag("--no-mimic", "Treat mimic joints as independent joints.", **LOADING)] = False,
+    lock: Annotated[
+        list[str] | None, option("JOINT=POSITION", "Fix a joint at a position in rad (m); may be repeated.", **LOADING)
+    ] = None,
+    structure: Annotated[str | None, STRUCTURE] = None,
+    with_parameters: Annotated[str | None, PARAMETERS] = None,
+    allow_external_files: Annotated[bool, EXTERNAL] = False,
 ) -> Source:
     options = {
         "base": base,
@@ -125,24 +118,49 @@ def _source(
         "mimic": not no_mimic,
         "lock": dict(_locked(text) for text in lock or ()),
         "structure": structure,
-        "parameters": values,
-        "outside": outside,
+        "with_parameters": with_parameters,
+        "allow_external_files": allow_external_files,
     }
     return Source(robot, options)
 
 
-def takes_robot(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the argument ROBOT and the load options; it gets them as its first parameter, a Source."""
-    source, *own = inspect.signature(verb, eval_str=True).parameters.values()
+def takes_robot(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the argument ROBOT and the load options; it gets them as its first parameter, a Source."""
+    source, *others = inspect.signature(command, eval_str=True).parameters.values()
     robot, *options = inspect.signature(_source, eval_str=True).parameters.values()
     names = [robot.name, *(option.name for option in options)]
 
-    def run(**given: Any) -> None:
-        verb(_source(**{name: given.pop(name) for name in names}), **given)
+    def run(**values: Any) -> None:
+        command(_source(**{name: values.pop(name) for name in names}), **values)
 
-    asked = [robot.replace(default=source.default), *own, *options]
-    run.__signature__ = inspect.Signature([p.replace(kind=p.KEYWORD_ONLY) for p in asked])  # type: ignore[attr-defined]
-    run.__doc__ = verb.__doc__
+    parameters = [robot.replace(default=source.default), *others, *options]
+    return _as_command(command, run, [p.replace(kind=p.KEYWORD_ONLY) for p in parameters])
+
+
+def takes_several(
+    name: str, parameters: Sequence[inspect.Parameter], collect: Callable[[dict[str, Any]], Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that replaces the parameter ``name`` of a command by several; it gets ``collect(values)``."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True).parameters.values()
+        groups = [parameters if each.name == name else [each] for each in signature]
+
+        def run(*source: Any, **values: Any) -> None:
+            collected = collect({each.name: values.pop(each.name) for each in parameters})
+            command(*source, **values, **{name: collected})
+
+        return _as_command(command, run, [each for group in groups for each in group])
+
+    return decorate
+
+
+def _as_command(
+    command: Callable[..., None], run: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """Return ``run`` with the help of ``command`` and these parameters, as Typer reads them."""
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__doc__ = command.__doc__
     return run
 
 
@@ -166,83 +184,8 @@ def _locked(text: str) -> tuple[str, float | list[float]]:
     return name.strip(), values if len(values) > 1 else values[0]
 
 
-# -- printing ----------------------------------------------------------------------------------------------------
-
-
-def console(*, stderr: bool = False) -> Console:
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-
-
-def say(text: str, style: str = "") -> None:
-    """Paragraphs, wrapped between words to the width of the terminal."""
-    screen = console()
-    text = printable(text, keep=LINES)
-    lines = (fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
-    screen.print("\n".join(lines), style=style or None, soft_wrap=True)
-
-
-def show(table: Table) -> None:
-    """Print a table, if it has rows, and its notes. A column without any value is left out. In a narrow terminal
-    columns stand closer, those that can be spared are left out, text is wrapped between words, and no further: a table
-    that does not fit is wider than the terminal."""
-    if table.rows:
-        _show_rows(table)
-    for note in table.notes:
-        say(note, "dim")
-    if table.notes and table.title and not table.rows:  # they stand in its place
-        print()
-
-
-def _show_rows(table: Table) -> None:
-    if table.title:
-        say(table.title, "bold")
-    columns = table.shown()
-    shown_texts = ([column.head, *map(column.text, own)] for column, _, own in columns)
-    texts = [[printable(text, keep=LINES) for text in own] for own in shown_texts]
-    words = [max(map(cell_len, " ".join(own).split()), default=0) for own in texts]
-    lines = [max(map(cell_len, "\n".join(own).split("\n"))) for own in texts]
-    screen, every = console(), range(len(columns))
-    needed = [k for k in every if not columns[k][0].spare]
-    for shown, gap in ((every, 2), (every, 1), (needed, 2), (needed, 1)):
-        room = screen.width - gap * (len(shown) - 1)
-        if sum(words[k] for k in shown) <= room:
-            break
-    widths = {k: lines[k] for k in shown}
-    while sum(widths.values()) > room and (longer := [k for k in shown if widths[k] > words[k]]):
-        widths[max(longer, key=lambda k: widths[k])] -= 1
-    grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
-    for k in shown:
-        grid.add_column(texts[k][0], justify="right" if columns[k][1] == "right" else "left", width=widths[k])
-    for row in zip(*(texts[k][1:] for k in shown), strict=True):
-        grid.add_row(*row)
-    screen.width = max(screen.width, sum(widths.values()) + gap * len(shown))
-    screen.print(grid)
-    print()
-
-
-def print_json(value: Any) -> None:
-    print(in_json(json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False)))
-
-
-def plain(value: Any) -> Any:
-    """Only what JSON knows: arrays become lists, numbers that are not finite null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value
-
-
-def progress(text: str) -> AbstractContextManager[object]:
-    """Says what is going on while it does, on stderr and only to a terminal."""
-    screen = console(stderr=True)
-    return screen.status(plain_status(text)) if screen.is_terminal else nullcontext()
-
-
-def plain_status(text: str) -> Text:
-    """What a status line shows, which else takes names in brackets for colours."""
-    return Text(printable(text))
+def require_suffix(option: str, path: Path | None, suffixes: Sequence[str]) -> None:
+    """Raise an error if the file of an option, if there is one, has another suffix than these."""
+    if path is not None and path.suffix.lower() not in suffixes:
+        got = path.suffix or "no suffix"
+        raise LinkworkError("unknown file format", where=f"{option} {path}", got=got, expected=", ".join(suffixes))

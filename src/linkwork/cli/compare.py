@@ -1,4 +1,4 @@
-"""``linkwork compare``: all methods of a quantity side by side; ``linkwork cite``: their references."""
+"""``linkwork compare``: all methods of a quantity; ``linkwork cite``: their references."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .. import inspection
 from ..inspection.comparison import WITH_METHODS
 from ..inspection.speed import describe_host
 from ..inspection.tables import comparison
-from .common import METHOD_NAMES, Json, Source, among, print_json, progress, say, show, takes_robot
+from .common import METHOD_NAMES, Json, Source, among, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot
@@ -18,37 +19,37 @@ def compare(
     source: Source,
     quantity: Annotated[
         str | None,
-        typer.Option(
-            metavar="QUANTITY",
-            help=f"One of {', '.join(WITH_METHODS)}; default: all.",
-            autocompletion=among(WITH_METHODS),
-        ),
+        option("QUANTITY", f"One of {', '.join(WITH_METHODS)}. Default: all.", autocompletion=among(WITH_METHODS)),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Put all methods that work for this robot side by side: operations, speed, agreement.
+    """Compare all methods that work for this robot: operations, speed, agreement.
 
-    Printed: what a paper's table has for this many rotary joints. Written: what the method as it is written executes
-    for this robot, constants off line and structural zeros free. Compiled: what is left in the final program. Apart:
-    the largest deviation from any other method, relative, over random states. `linkwork cite` has the references.
+    Columns. Printed: operations in the paper's table for as many revolute joints. Written: operations that the
+    published algorithm executes for this robot, without those of constants and structural zeros. Compiled: operations
+    of the final program. State: time per state in a batch, in ns. Apart: the largest relative deviation from any other
+    method over random states. `linkwork cite METHOD` prints the reference.
 
     \b
     linkwork compare puma560
     linkwork compare stanford --quantity inertia_matrix
     """
     robot = source.load()
-    found = inspection.compare(robot, quantity, progress=progress)
+    facts = inspection.compare(robot, quantity, progress=progress)
     if json:
-        print_json(found)
+        print_json(facts)
         return
-    for name, methods in found["quantities"].items():
+    for name, methods in facts["quantities"].items():
         show(comparison(f"{robot.name}: {name}", methods))
     say(describe_host(), "dim")
 
 
 def cite(
     method: Annotated[
-        str, typer.Argument(metavar="METHOD", help="Such as lin-1991.", autocompletion=among(METHOD_NAMES))
+        str,
+        typer.Argument(
+            metavar="METHOD", help="A method by name, such as lin-1991.", autocompletion=among(METHOD_NAMES)
+        ),
     ],
     json: Json = False,
 ) -> None:

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from .. import inspection
 from ..errors import LinkworkError
 from ..inspection.counts import count_tables, derivative_tables, pass_tables
-from .common import Json, Source, method_option, print_json, progress, quantity_option, show, takes_robot
+from .common import Json, Source, flag, method_option, option, quantity_option, takes_robot
+from .printing import print_json, progress, show
 
 
 @takes_robot
 def count(
     source: Source,
-    quantity: Annotated[str | None, quantity_option("Only this one, e.g. inverse_dynamics; default: all.")] = None,
-    method: Annotated[str | None, method_option("Only this method, e.g. rnea or aba.")] = None,
+    quantity: Annotated[str | None, quantity_option("Only this quantity, e.g. inverse_dynamics. Default: all.")] = None,
+    method: Annotated[str | None, method_option("Only this method, e.g. rnea or aba. Default: all.")] = None,
     frame: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
+        str | None, option("FRAME", "Frame of pose and Jacobians. Default: the robot's last frame.")
     ] = None,
     parameters: Annotated[
         str,
-        typer.Option(
-            metavar="HOW",
-            help="minimal: inertias grouped into the fewest that act. standard: as they are. input: as inputs of the"
-            " function, with the off-line work told apart.",
+        option(
+            "HOW",
+            "Inertial parameters. minimal: grouped into base parameters. standard: not grouped. input: inputs of"
+            " the function; operations that depend on them alone are counted as off line.",
         ),
     ] = "minimal",
     passes: Annotated[
-        bool, typer.Option("--passes", help="What each pass saves, alone and in turn; default: of the dynamics.")
+        bool, flag("--passes", "Show what each compiler pass saves. Default quantities: the dynamics.")
     ] = False,
     derivatives: Annotated[
-        bool, typer.Option("--derivatives", help="Of derivatives, beside published forms; default: of the dynamics.")
+        bool, flag("--derivatives", "Count derivatives instead. Default quantities: the dynamics.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Count the operations that each quantity takes for this very robot, by each method.
+    """Count the operations that each quantity takes for this robot, by each method.
 
     \b
     linkwork count panda
@@ -46,13 +45,15 @@ def count(
     """
     if passes and derivatives:
         raise LinkworkError("one table at a time", got="--passes and --derivatives", fix="leave one of them out")
-    robot, how = source.load(), {"frame": frame, "parameters": parameters}
-    counted = inspection.passes if passes else inspection.derivatives if derivatives else inspection.count
+    robot, counted, tables = source.load(), inspection.count, count_tables
+    if passes:
+        counted, tables = inspection.passes, pass_tables
+    elif derivatives:
+        counted, tables = inspection.derivatives, derivative_tables
     with progress("tracing"):
-        found = counted(robot, quantity, method, **how)
+        facts = counted(robot, quantity, method, frame=frame, parameters=parameters)
     if json:
-        print_json(found)
+        print_json(facts)
     else:
-        tables = pass_tables if passes else derivative_tables if derivatives else count_tables
-        for table in tables(found):
+        for table in tables(facts):
             show(table)

@@ -17,7 +17,8 @@ from ..inspection.speed import TIMED, describe_host, host_facts, measure
 from ..inspection.states import entries
 from ..robot import Robot
 from ..sim import rest
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import Json, Source, takes_robot
+from .printing import print_json, progress, say, show
 
 STILL = 1e-9  # N, N m, rad/s^2, m/s^2: less is rounding
 SHOWN = 3  # motors that move
@@ -25,7 +26,7 @@ SHOWN = 3  # motors that move
 
 @takes_robot
 def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[assignment]
-    """Do the main job in less than a minute: load a robot, check that all formulations agree, count, time.
+    """Load a robot, check that all formulations agree, count operations and measure speed, in less than a minute.
 
     \b
     linkwork demo
@@ -63,37 +64,37 @@ def _say_next(name: str, robot: Robot, took: float, failed: list[dict[str, Any]]
     commands = {
         f"linkwork eval {name} gravity": "joint forces that hold it up",
         f"linkwork inspect {name}": "joints, inertias, frames",
-        f"linkwork compare {name}": "all methods side by side",
+        f"linkwork compare {name}": "all methods compared",
         f"linkwork count {name}": "operations, method by method",
         f"linkwork simulate {name}{options}": shows,
-        f"linkwork report {name}": "all about it on one page",
+        f"linkwork report {name}": "a report about it on one page",
         f"linkwork view {name}": "the robot in a browser",
-        "linkwork check FILE.urdf": "what is wrong with a robot of your own",
-        "linkwork --help": "all verbs",
+        "linkwork check FILE.urdf": "mistakes in a robot file of your own",
+        "linkwork --help": "all commands",
     }
     width = max(map(len, commands))
     for command, what in commands.items():
-        print(f"  {command:{width}}  {what}")  # as it is: a path must not be wrapped
+        print(f"  {command:{width}}  {what}")  # not by `say`: a path must not be wrapped
 
 
 def showing(robot: Robot) -> tuple[str, str]:
-    """Options of ``linkwork simulate`` that show what this robot does, and what that is."""
+    """Return options of ``linkwork simulate`` that show this robot in motion, and a description of that motion."""
     model, q, none = robot.model, rest(robot.model), np.zeros(robot.nv)
     names, motors = model.coordinates.names, model.motor_places()
-    held = f" --goal {names[motors[0]]}={q[motors[0]]:g}" if motors else ""  # the others stay, too
+    hold = f" --goal {names[motors[0]]}={q[motors[0]]:g}" if motors else ""  # the others stay, too
     if model.switched:
-        return f" --contacts events --control pd --kp 1000{held}", "let it stand on the ground"
+        return f" --contacts events --control pd --kp 1000{hold}", "let it stand on the ground"
     if n := model.commands.size:
         base = [k for k in range(robot.nv) if model.coordinates.joint_of(k).kind.free]
         weight, *ones = (robot.inverse_dynamics(q, none, none, commands=u)[base] for u in (np.zeros(n), *np.eye(n)))
         if not np.abs(weight).max(initial=0.0) > STILL:
             return f" --commands {model.commands.names[0]}=1", "let a thruster push it"
         lifting = np.linalg.lstsq(np.stack(ones, axis=-1) - weight[:, None], -weight)[0]
-        return f" --commands {','.join(f'{u:.4g}' for u in lifting)}{held}", "let it hover"
+        return f" --commands {','.join(f'{u:.4g}' for u in lifting)}{hold}", "let it hover"
     if np.abs(robot.forward_dynamics(q, none, np.zeros(sizes(model)["tau"]))).max(initial=0.0) > STILL:
         return "", "let it fall"
     if not motors:
-        return f" --v {','.join(f'{name}=1' for name in entries(model, 'v'))}", "give it a push"
+        return f" --v0 {','.join(f'{name}=1' for name in entries(model, 'v'))}", "give it a push"
     way = np.minimum(0.25 * (model.coordinates.upper - q), 1.0)
     goals = (f"{names[k]}={q[k] + way[k] / (1 + i):.3g}" for i, k in enumerate(motors[:SHOWN]))
     return f" --goal {','.join(goals)}", "let its motors move"

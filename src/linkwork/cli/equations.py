@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..errors import UnknownNameError
 from ..files import write_text
 from ..formulations import QUANTITIES
 from ..symbolic import symbolic
 from ..targets import find, names
 from ..targets.listing import refuse_existing
-from .common import Source, among, method_option, progress, quantity_option, say, takes_robot
+from .common import Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
+from .printing import progress, say
 
 FORMATS = names("write", "equations")
 
@@ -21,29 +20,28 @@ FORMATS = names("write", "equations")
 @takes_robot
 def equations(
     source: Source,
-    quantity: Annotated[str, quantity_option("What to write down.")] = "inverse_dynamics",
-    method: Annotated[str, method_option("By which method, e.g. khalil.")] = "auto",
+    quantity: Annotated[
+        str, quantity_option("The quantity to print; `linkwork eval --help` lists them.")
+    ] = "inverse_dynamics",
+    method: Annotated[
+        str, method_option("Method by name, e.g. khalil; auto: the one with the fewest operations.")
+    ] = "auto",
     frame: Annotated[
-        str | None, typer.Option(metavar="FRAME", help="For pose and Jacobians; default: the robot's last frame.")
+        str | None, option("FRAME", "Frame of pose and Jacobians. Default: the robot's last frame.")
     ] = None,
-    axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
+    axes: Annotated[str, option("AXES", "Axes of Jacobians: world or local.")] = "world",
     parameters: Annotated[
-        str,
-        typer.Option(metavar="HOW", help="minimal: inertias grouped into the fewest that act; or standard."),
+        str, option("HOW", "Inertial parameters: minimal (base parameters) or standard.")
     ] = "minimal",
-    format: Annotated[
-        str, typer.Option(metavar="FORMAT", help=f"One of: {', '.join(FORMATS)}.", autocompletion=among(FORMATS))
-    ] = "text",
-    numbers: Annotated[bool, typer.Option("--numbers", help="Put the numbers in place of the constants.")] = False,
+    format: Annotated[str, option("FORMAT", f"One of: {', '.join(FORMATS)}.", autocompletion=among(FORMATS))] = "text",
+    numbers: Annotated[bool, flag("--numbers", "Print numbers instead of symbols for the robot's constants.")] = False,
     expand: Annotated[
-        bool, typer.Option("--expand", help="No intermediate results but sines and cosines; for small robots.")
+        bool, flag("--expand", "Expand all intermediate results but sines and cosines; for small robots.")
     ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    output: Annotated[Path | None, option("FILE", "File to write. Default: printed.", "--output", "-o")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Print the equations of a quantity of this very robot, step by step, in the letters of the papers.
+    """Print the equations of a quantity of this robot, step by step, in the symbols of the papers.
 
     \b
     linkwork equations planar2r --quantity inertia_matrix --expand
@@ -52,15 +50,15 @@ def equations(
     if format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
     write = find(format).load("write")
-    refuse_existing([output] if output else [], force)
+    refuse_existing([output] if output else [], overwrite)
     robot = source.load()
     if frame is None and quantity in QUANTITIES and QUANTITIES[quantity].of_frame:
         frame = robot.frame_names[-1]
-    kept = not numbers
+    symbols = not numbers
     with progress("tracing"):
         model = symbolic(
             robot, quantity, method=method, frame=frame, axes=axes, parameters=parameters, expand=expand,
-            geometry=kept, inertias=kept, friction=kept, gravity=kept,
+            geometry=symbols, inertias=symbols, friction=symbols, gravity=symbols,
         )  # fmt: skip
         text = write(model)
     if output is None:

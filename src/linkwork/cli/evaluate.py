@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -18,71 +19,73 @@ from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import Json, Source, among, console, method_option, print_json, progress, say, show, takes_robot
-from .states import Result, check_suffix, csv_text, parse, read_states, write_results
+from .common import Json, Source, among, method_option, option, require_suffix, takes_robot, takes_several
+from .printing import console, print_json, progress, say, show
+from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
+
+VECTORS = ("q", "v", "a", "tau", "a_known", "tau_known", "v_joints", "commands", "contacts", "restitution")
 
 
-def _with_quantities(verb: Callable[..., None]) -> Callable[..., None]:
-    """End the help of a verb with the list of quantities."""
-    width = 20  # what is called longer has a shorter summary
+def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:
+    """End the help of a command with the list of quantities."""
+    width = 20  # quantities with longer names have shorter summaries
     lines = "".join(f"\n    {name:{width}}  {quantity.summary}" for name, quantity in QUANTITIES.items())
-    verb.__doc__ = f"{verb.__doc__}\n    \b\n    The quantities:{lines}\n"
-    return verb
+    command.__doc__ = f"{command.__doc__}\n    \b\n    The quantities:{lines}\n"
+    return command
+
+
+def _vector(name: str) -> inspect.Parameter:
+    """Return the option of a vector; its help is from the table of variables."""
+    variable = VARIABLES[name]
+    unit = variable.unit if isinstance(variable.unit, str) else "{} ({})".format(*variable.unit)
+    default = " Default: all 1." if name == "contacts" else ""
+    text = f"{variable.meaning[0].upper()}{variable.meaning[1:]}, {unit}.{default}"
+    annotation = Annotated[str | None, option("VALUES", text, f"--{name.replace('_', '-')}")]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _given(texts: dict[str, Any]) -> dict[str, Any]:
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 @takes_robot
+@takes_several("texts", [*map(_vector, VECTORS)], _given)
 @_with_quantities
 def evaluate(
     source: Source,
     quantity: Annotated[
-        str, typer.Argument(metavar="QUANTITY", help="One of those listed above.", autocompletion=among(QUANTITIES))
+        str,
+        typer.Argument(
+            metavar="QUANTITY", help="One of the quantities listed above.", autocompletion=among(QUANTITIES)
+        ),
     ],
-    q: Annotated[str | None, typer.Option("--q", metavar="VALUES", help="Positions in rad or m.")] = None,
-    v: Annotated[str | None, typer.Option("--v", metavar="VALUES", help="Velocities.")] = None,
-    a: Annotated[str | None, typer.Option("--a", metavar="VALUES", help="Accelerations.")] = None,
-    tau: Annotated[str | None, typer.Option("--tau", metavar="VALUES", help="Joint forces in N m or N.")] = None,
-    a_known: Annotated[
-        str | None, typer.Option("--a-known", metavar="VALUES", help="Accelerations of the driven joints.")
-    ] = None,
-    tau_known: Annotated[
-        str | None, typer.Option("--tau-known", metavar="VALUES", help="Forces on what no motor drives.")
-    ] = None,
-    v_joints: Annotated[
-        str | None, typer.Option("--v-joints", metavar="VALUES", help="Velocities of all joints of a robot with loops.")
-    ] = None,
-    commands: Annotated[
-        str | None, typer.Option("--commands", metavar="VALUES", help="Commands of thrusters, rotors and the like.")
-    ] = None,
-    contacts: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="Contacts on the ground: 1, or 0; default: all.")
-    ] = None,
-    restitution: Annotated[str | None, typer.Option(metavar="VALUES", help="Of contacts in an impact, 0 to 1.")] = None,
-    frame: Annotated[str | None, typer.Option(metavar="FRAME", help="For pose, jacobian, jacobian_drift.")] = None,
-    axes: Annotated[str, typer.Option(metavar="AXES", help="world or local, for Jacobians.")] = "world",
-    input: Annotated[
-        Path | None, typer.Option("--input", metavar="FILE", help="States to evaluate: .csv, .npy or .npz.")
-    ] = None,
+    *,
+    texts: dict[str, str],
+    frame: Annotated[str | None, option("FRAME", "Frame of pose and Jacobians; required there.")] = None,
+    axes: Annotated[str, option("AXES", "Axes of Jacobians: world or local.")] = "world",
+    input: Annotated[Path | None, option("FILE", "File of states to evaluate: .csv, .npy or .npz.", "--input")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Where the results go: .csv, .npy or .npz.")
+        Path | None, option("FILE", "File for the results: .csv, .npy or .npz. Default: printed.", "--output", "-o")
     ] = None,
     method: Annotated[str, method_option()] = "auto",
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 or float32.")] = "float64",
-    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads that share a batch.")] = "1",
+    dtype: Annotated[str, option("TYPE", "Number type: float64 or float32.")] = "float64",
+    threads: Annotated[str, option("N|auto", "Threads that share a batch; auto: as many as help.")] = "1",
     json: Json = False,
 ) -> None:
     """Evaluate a quantity at one state, or at every state of a file.
 
-    One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=...; what is not
-    given is zero, or at home where the file tells it. Of the positions of a robot with loops those of the independent
-    joints are enough, and the others are found from home. With --input, a vector given on the command line holds for
-    every state of the file.
+    One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=... The default
+    is zero, and for positions the home of the robot file, if it has one. For a robot with loops the positions of the
+    independent joints are enough; the others are solved for, from home. With --input, a vector given on the command
+    line applies to every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
     tau:joint1 (or with a dot, q.joint1); others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
     for the other vectors base.x, y, z (linear) and base.rx, ry, rz (angular). Results are named in the same way,
     tau:joint1, and matrices by row and column, M:joint1:joint2; pandas.read_csv reads them.
 
-    NPZ: arrays q, v, a, tau of shape (..., n). NPY: one array with the inputs of the quantity side by side.
+    NPZ: arrays q, v, a, tau of shape (..., n). NPY: one array with the inputs of the quantity, concatenated along the
+    last axis.
 
     Without --output, results of a file are printed as CSV.
 
@@ -91,43 +94,35 @@ def evaluate(
     linkwork eval panda pose --frame panda_link8
     linkwork eval ur5e forward_dynamics --input states.csv --output accelerations.csv
     """
-    for path in (input, output):
-        if path is not None:
-            check_suffix(path)
+    require_suffix("--input", input, SUFFIXES)
+    require_suffix("--output", output, SUFFIXES)
     if input is not None and output is not None and input.resolve() == output.resolve():
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
-    texts = {"q": q, "v": v, "a": a, "tau": tau, "a_known": a_known, "tau_known": tau_known}
-    texts |= {"v_joints": v_joints, "commands": commands, "contacts": contacts, "restitution": restitution}
-    asked = quantity_of(model, quantity)
-    inputs = asked.inputs
-    needless = [name.replace("_", "-") for name, text in texts.items() if text is not None and name not in inputs]
-    if needless:
-        raise LinkworkError(
-            f"{quantity} does not depend on this",
-            got=", ".join(f"--{name}" for name in needless),
-            expected=", ".join(inputs),
-        )
-    if asked.of_frame and frame is None:
+    definition = quantity_of(model, quantity)
+    inputs, outputs = definition.inputs, definition.outputs
+    if needless := [name for name in texts if name not in inputs]:
+        got = ", ".join(f"--{name.replace('_', '-')}" for name in needless)
+        raise LinkworkError(f"{quantity} does not depend on this", got=got, expected=", ".join(inputs))
+    if definition.of_frame and frame is None:
         raise _frame_needed(quantity, robot.name, robot.frame_names)
-    given = {name: parse(model, name, text) for name, text in texts.items() if text is not None}
-    several = int(threads) if threads.isdecimal() else threads
-    if several != "auto" and not (isinstance(several, int) and several):
+    state = {name: parse(model, name, text) for name, text in texts.items()}
+    thread_count = int(threads) if threads.isdecimal() else threads
+    if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
     function = robot.compile(quantity, method=method, frame=frame, axes=axes, dtype=dtype)
-    zero = [name for name in inputs if name not in given]
-    if input is not None and not zero:
+    missing = [name for name in inputs if name not in state]
+    if input is not None and not missing:
         got = "all of " + ", ".join(inputs)
         raise LinkworkError(f"nothing is left to read from {input}", got=got, fix="leave out --input, or a vector")
     if input is not None:
         with progress(f"reading {input}"):
-            given |= read_states(input, model, zero)
+            state |= read_states(input, model, missing)
     else:
-        given |= {name: neutral(model, name) for name in zero}
+        state |= {name: neutral(model, name) for name in missing}
     with progress("compiling and evaluating"):
-        result = function(**{name: given[name] for name in inputs}, threads=several)
-    outputs = asked.outputs
+        result = function(**{name: state[name] for name in inputs}, threads=thread_count)
     values = result if len(outputs) > 1 else (np.asarray(result),)
     results = [
         Result(output.name, _labels(model, output), array, unit(model, output.unit))
@@ -143,7 +138,7 @@ def evaluate(
             {
                 "robot": robot.name, "quantity": quantity, "method": function.label.method,
                 "signature": function.signature, "labels": {each.name: each.labels for each in results},
-                "inputs": given if input is None else str(input), "states": states,
+                "inputs": state if input is None else str(input), "states": states,
                 "output": {each.name: each.values for each in results} if output is None else str(output),
             }
         )  # fmt: skip
@@ -153,17 +148,21 @@ def evaluate(
         print(csv_text(results), end="")
     else:
         for each in results:
-            _show(function, model, each, given)
-        if zero:
-            at_home = "q" in zero and model.home
-            others = [name for name in zero if name != "contacts" and not (at_home and name == "q")]
-            said = (["Not given, so at home: q."] if at_home else []) + (
-                [f"Not given, so zero: {', '.join(others)}."] if others else []
-            )
-            said += (
-                [f"Not given, so on the ground: {', '.join(entries(model, 'contacts'))}."] if "contacts" in zero else []
-            )
-            say(" ".join(said), "dim")
+            _show(function, model, each, state)
+        if missing:
+            say(_defaults(model, missing), "dim")
+
+
+def _defaults(model: Model, missing: Sequence[str]) -> str:
+    """Which defaults were taken for the vectors that were not given."""
+    at_home = "q" in missing and model.home
+    zero = [name for name in missing if name != "contacts" and not (at_home and name == "q")]
+    parts = {
+        "at home": "q" if at_home else "",
+        "zero": ", ".join(zero),
+        "on the ground": ", ".join(entries(model, "contacts")) if "contacts" in missing else "",
+    }
+    return " ".join(f"Not given, so {where}: {names}." for where, names in parts.items() if names)
 
 
 def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkError:
@@ -172,7 +171,7 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
 
 
 def _labels(model: Model, output: Variable) -> list[list[str]]:
-    """Names along each axis of an output."""
+    """Return the names along each axis of an output."""
     named = {"residual": row_names(model)}
     if "parameters" in output.shape:
         named["parameters"] = list(parameter_vector(model, "minimal").names)
@@ -182,7 +181,7 @@ def _labels(model: Model, output: Variable) -> list[list[str]]:
     ]
 
 
-def _show(function: Function, model: Model, result: Result, given: dict[str, np.ndarray]) -> None:
+def _show(function: Function, model: Model, result: Result, state: dict[str, np.ndarray]) -> None:
     quantity, name, values = function.label.quantity, result.name, result.values
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
@@ -193,9 +192,9 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
         show(Table(title, [(name, result.unit)], [[float(values)]]))
     elif values.ndim == 1:
         labels = list(result.labels[0])
-        beside = [vector for vector in given if entries(model, vector) == labels]
-        columns = zip(labels, *(given[vector] for vector in beside), values, strict=True)
-        heads = ((vector, unit(model, VARIABLES[vector].unit)) for vector in beside)
+        inputs = [vector for vector in state if entries(model, vector) == labels]
+        columns = zip(labels, *(state[vector] for vector in inputs), values, strict=True)
+        heads = ((vector, unit(model, VARIABLES[vector].unit)) for vector in inputs)
         rows = [[label, *map(float, row)] for label, *row in columns]
         show(Table(title, ["", *heads, (name, result.unit)], rows))
     else:
@@ -203,7 +202,7 @@ def _show(function: Function, model: Model, result: Result, given: dict[str, np.
 
 
 def _show_matrix(title: str, labels: Sequence[Sequence[str]], matrix: np.ndarray) -> None:
-    """As many columns beside one another as the terminal holds."""
+    """Show a matrix in blocks of as many columns as fit into the terminal."""
     rows, columns = labels
     if not rows or not columns:
         say(f"{title}: empty, {len(rows)} x {len(columns)}")

@@ -1,4 +1,4 @@
-"""``linkwork excite``: a motion that shows the parameters of a robot, what it reached, its file and its picture."""
+"""``linkwork excite``: an exciting trajectory for identification, its file and its picture."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import LinkworkError
 from ..identify.excitation.excitation import Excitation, Margin
 from ..identify.excitation.excite import excite as excited
 from ..table import Column, Table
-from .common import Json, Source, number, numbers, print_json, say, show, takes_robot
+from .common import PICTURES, Json, Plot, Source, number, numbers, option, require_suffix, takes_robot
 from .options import Typed, takes_options
+from .printing import print_json, say, show
 
-FORMATS = {"motions": (".csv", ".npz", ".parquet"), "pictures": (".png", ".svg", ".pdf")}
+MOTIONS = (".csv", ".npz", ".parquet")
 
 
-# -- what is written on the command line ---------------------------------------------------------------------------
+# -- parsing --------------------------------------------------------------------------------------------------------
 
 
 def _limits(text: str, option: str) -> Any:
     if "=" not in text:
         return number(text, option)
-    found: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
     for part in text.split(","):
         name, equals, value = part.rpartition("=")
         if not equals:
             raise typer.BadParameter(f"{part.strip()!r} is not of the form JOINT=NUMBER", param_hint=option)
         ends = [number(end, option) for end in value.split(":")]
-        found[name.strip()] = ends if len(ends) > 1 else ends[0]
-    return found
+        limits[name.strip()] = ends if len(ends) > 1 else ends[0]
+    return limits
 
 
 def _still(texts: list[str], option: str) -> Any:
-    """Names, or where they are if that is said of all."""
+    """Parse names of joints, or positions by joint."""
     parts = [text.rpartition("=") for text in texts]
-    placed = [bool(equals) for _, equals, _ in parts]
-    if any(placed) and not all(placed):
-        raise typer.BadParameter("say a position of each joint or of none", param_hint=option)
-    return {name: number(value, option) for name, _, value in parts} if any(placed) else texts
+    with_position = [bool(equals) for _, equals, _ in parts]
+    if any(with_position) and not all(with_position):
+        raise typer.BadParameter("give a position for each joint or for none", param_hint=option)
+    return {name: number(value, option) for name, _, value in parts} if any(with_position) else texts
 
 
 def _corners(text: str, option: str) -> list[list[float]]:
-    found = numbers(text, option)
-    return [found[:3], found[3:]]
+    coordinates = numbers(text, option)
+    return [coordinates[:3], coordinates[3:]]
 
 
 OPTIONS = {
@@ -59,7 +59,7 @@ OPTIONS = {
     **dict.fromkeys(("position", "velocity", "acceleration", "torque"), Typed("LIMITS", parse=_limits)),
     "share": Typed(),
     "still": Typed("JOINT[=POSITION]", parse=_still, repeated=True),
-    "frames": Typed("FRAME", str, repeated=True, flag="--frame"),
+    "frames": Typed("FRAME", str, repeated=True),
     "height": Typed("METRES", float),
     "box": Typed("X,Y,Z,X,Y,Z", parse=_corners),
     "starts": Typed(),
@@ -75,86 +75,84 @@ OPTIONS = {
 def excite(
     source: Source,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help=f"Motion: {', '.join(FORMATS['motions'])}.")
+        Path | None, option("FILE", f"File for the motion: {', '.join(MOTIONS)}.", "--output", "-o")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['pictures'])}.")
-    ] = None,
+    plot: Plot = None,
     *,
     options: dict[str, Any],
     json: Json = False,
 ) -> None:
-    """Find a motion from which the parameters of a robot can be told best, within its limits.
+    """Find an exciting trajectory: a motion within the robot's limits from which its parameters are identified best.
 
     Each joint follows a Fourier series that begins and ends at rest. The condition number is that of the regressor of
-    the minimal parameters with rotors, friction and offsets, columns scaled; it is compared with random motions.
+    the base parameters with rotor inertias, friction and offsets, with scaled columns. The result is compared with
+    random motions.
 
     \b
     linkwork excite puma560 -o excitation.csv --plot e.png
     linkwork excite panda --velocity panda_joint1=1,panda_joint2=1
-    linkwork excite panda --torque 40 --frame panda_link8 --height 0.2
+    linkwork excite panda --torque 40 --frames panda_link8 --height 0.2
     linkwork excite delta --period 4 --periods 3 -o motion.npz
     """
-    for path, what in ((output, "motions"), (plot, "pictures")):
-        if path is not None and path.suffix not in FORMATS[what]:
-            expected = ", ".join(FORMATS[what])
-            raise LinkworkError(f"the suffix tells no format of {what}", where=str(path), expected=expected)
+    require_suffix("--output", output, MOTIONS)
+    require_suffix("--plot", plot, PICTURES)
     robot = source.load()
-    began = time.perf_counter()
-    found = excited(robot, **options)
-    took = time.perf_counter() - began
+    start = time.perf_counter()
+    result = excited(robot, **options)
+    seconds = time.perf_counter() - start
     if output is not None:
-        found.save(output)
+        result.save(output)
     if plot is not None:
-        found.plot(plot)
+        result.plot(plot)
     if json:
-        print_json(summary(found))
+        print_json(summary(result))
         return
-    show_excitation(found)
-    for note in found.notes:
+    show_excitation(result)
+    for note in result.notes:
         say(f"Note: {note}.", "dim")
-    say(f"{took:.1f} s, compilation included.", "dim")
+    say(f"{seconds:.1f} s, compilation included.", "dim")
     for path in (output, plot):
         if path is not None:
             say(f"wrote {path}")
 
 
-def summary(found: Excitation) -> dict[str, Any]:
+def summary(result: Excitation) -> dict[str, Any]:
+    """Return the data that ``--json`` prints."""
     fields = ("lower", "upper", "least", "most", "left")
     margins = [
         {"quantity": m.quantity, "name": m.name, "unit": m.unit, **{name: getattr(m, name) for name in fields}}
-        for m in found.margins
+        for m in result.margins
     ]
-    return {"robot": found.robot.name, "objective": found.objective, "duration": found.duration,
-            "condition": found.condition, "log_determinant": found.log_determinant, "parameters": found.parameters,
-            "random": found.random, "starts": found.starts, "margins": margins, "notes": found.notes,
-            "coefficients": found.coefficients}  # fmt: skip
+    names = ("objective", "duration", "condition", "log_determinant", "parameters", "random", "starts")
+    values = {name: getattr(result, name) for name in names}
+    return {"robot": result.robot.name, **values, "margins": margins, "notes": result.notes,
+            "coefficients": result.coefficients}  # fmt: skip
 
 
-def show_excitation(found: Excitation) -> None:
-    """What was reached, beside random motions; and how near each limit is."""
-    count, motion = found.random["count"], found.motion
+def show_excitation(result: Excitation) -> None:
+    """Show the objective compared with random motions, and the margin to each limit."""
+    count, motion = result.random["count"], result.motion
     words = {"condition": "condition number", "log_determinant": "log det of information"}
-    reached = {"condition": found.condition, "log_determinant": found.log_determinant}
     title = (
-        f"{found.robot.name}: {found.duration:g} s of motion, {motion.sines.shape[1]} harmonics of "
-        f"{motion.frequency:g} Hz, {len(found.parameters)} parameters"
+        f"{result.robot.name}: {result.duration:g} s of motion, {motion.sines.shape[1]} harmonics of "
+        f"{motion.frequency:g} Hz, {len(result.parameters)} parameters"
     )
     rows = [
-        [words[key], float(reached[key]), *(float(found.random[key][k]) for k in ("best", "median"))] for key in words
+        [text, float(getattr(result, key)), *(float(result.random[key][k]) for k in ("best", "median"))]
+        for key, text in words.items()
     ]
     show(Table(title, ["", *_columns("reached", ("best of", f"{count} random"), ("median of", "these"))], rows))
     rows = []
-    for name in found.names:
+    for name in result.names:
         cells: list[object] = [name]
         for quantity in ("position", "velocity", "acceleration", "torque"):
-            cells += _cells(found.margin(quantity, name))
+            cells += _cells(result.margin(quantity, name))
         rows.append(cells)
     columns = _columns(("position", "from"), "to", "left", "velocity", "left", "accel.", "left", "force", "left")
-    show(Table("What joints do, and what is left to their limits", ["", *columns], rows))
-    others = [m for m in found.margins if m.quantity in ("height", "clearance", "regularity")]
+    show(Table("Ranges of the joints, and margins to their limits", ["", *columns], rows))
+    others = [m for m in result.margins if m.quantity in ("height", "clearance", "regularity")]
     rows = [[m.quantity, m.name, float(m.least), float(m.lower), m.unit or None] for m in others]
-    show(Table("Room", ["", "of", *_columns("least", "limit"), "unit"], rows))
+    show(Table("Clearances", ["", "of", *_columns("least", "limit"), "unit"], rows))
 
 
 def _columns(*names: str | tuple[str, str]) -> list[Column]:
@@ -162,7 +160,7 @@ def _columns(*names: str | tuple[str, str]) -> list[Column]:
 
 
 def _cells(margin: Margin | None) -> list[object]:
-    """Where it goes and what is left; of a position both ends."""
+    """Return the largest value and the margin; for a position, both ends of its range."""
     if margin is None:
         return [None, None]
     left = float(margin.left) if math.isfinite(margin.left) else None

@@ -9,39 +9,38 @@ import typer
 
 from .. import inspection, io
 from ..table import Table
-from .common import Json, Source, print_json, say, show, takes_robot
+from .common import EXTERNAL, PARAMETERS, STRUCTURE, Json, Overwrite, Source, takes_robot
+from .printing import print_json, say, show
 
 MOST_ROWS = 100  # findings shown in a table
 
 
 def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A URDF, MJCF or YAML file, or a bundled robot by name.")],
-    structure: Annotated[
-        str | None, typer.Option(metavar="FILE", help="YAML with loops and roles of joints beside it.")
-    ] = None,
-    values: Annotated[
-        str | None, typer.Option(metavar="FILE", help="YAML or JSON with other numbers of the robot.")
-    ] = None,
-    outside: Annotated[bool, typer.Option("--outside", help="Let it take files from outside its folder.")] = False,
+    structure: Annotated[str | None, STRUCTURE] = None,
+    with_parameters: Annotated[str | None, PARAMETERS] = None,
+    allow_external_files: Annotated[bool, EXTERNAL] = False,
     json: Json = False,
 ) -> None:
-    """Say what is wrong or suspicious in a robot file. Exit code 1 if there are errors, 0 if only warnings.
+    """Report errors and warnings in a robot file. Exit code 1 if there are errors, which stop loading; 0 otherwise.
 
     \b
     linkwork check my_robot.urdf
-    linkwork check my_robot.urdf --values identified.yaml
+    linkwork check my_robot.urdf --with-parameters identified.yaml
     """
-    found = inspection.check(file, structure, parameters=values, outside=outside)
-    errors, warnings, findings = found["errors"], found["warnings"], found["findings"]
+    facts = inspection.check(
+        file, structure, with_parameters=with_parameters, allow_external_files=allow_external_files
+    )
+    errors, warnings, findings = facts["errors"], facts["warnings"], facts["findings"]
     if json:
-        print_json(found)
+        print_json(facts)
     elif findings:
         rows = [
             [f["level"], f["where"].removeprefix(f"{file}: "), f["message"], f["fix"] or None]
             for f in findings[:MOST_ROWS]
         ]
         more = len(findings) - MOST_ROWS
-        notes = [f"and {more} more: --json has all of them"] if more > 0 else []
+        notes = [f"and {more} more: --json lists all of them"] if more > 0 else []
         show(Table(file, ["level", "where", "what", "fix"], rows, notes))
         say(f"{_some(errors, 'error')}, {_some(warnings, 'warning')}: it {'does not load' if errors else 'loads'}.")
     else:
@@ -57,8 +56,8 @@ def _some(number: int, what: str) -> str:
 @takes_robot
 def convert(
     source: Source,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .urdf, .yaml or .yml.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file to write: .urdf, .yaml or .yml.")],
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Write a robot as URDF or YAML, and confirm that the file has the same inverse dynamics.
@@ -68,12 +67,14 @@ def convert(
     linkwork convert panda panda.urdf --lock panda_joint7=0
     """
     robot = source.load()
-    described = io.read(source.name, source.options["structure"], allow_external_files=source.options["outside"])
-    found = inspection.convert(robot, out, overwrite=force, file=source.name, description=described)
+    original = io.read(
+        source.name, source.options["structure"], allow_external_files=source.options["allow_external_files"]
+    )
+    facts = inspection.convert(robot, path, overwrite=overwrite, file=source.name, description=original)
     if json:
-        print_json(found)
+        print_json(facts)
         return
-    say(f"wrote {' and '.join(found['files'])}: {len(found['joints'])} joints")
-    say(f"read back: torques and poses agree at 100 random states, relative deviation {found['deviation']:.1e}")
-    for what in found["dropped"]:
+    say(f"wrote {' and '.join(facts['files'])}: {len(facts['joints'])} joints")
+    say(f"read back: torques and poses agree at 100 random states, relative deviation {facts['deviation']:.1e}")
+    for what in facts["dropped"]:
         say(f"not in the file: {what}")

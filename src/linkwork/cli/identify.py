@@ -1,4 +1,4 @@
-"""``linkwork identify``: from recordings to the dynamic parameters of a robot, with a page, a picture and a file."""
+"""``linkwork identify``: dynamic parameters of a robot from recordings, with a report, a picture and a file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,17 +22,19 @@ from ..identify.plots import fit_tables
 from ..io.parameter_file import write_parameters
 from ..model import FrictionLaw, describe
 from ..robot import Robot
-from .common import Json, Source, among, number, plain_status, print_json, progress, say, show, takes_robot
+from .common import PICTURES, Json, Plot, Source, among, number, option, require_suffix, takes_robot
 from .options import Typed, help_of, takes_options
+from .printing import plain_status, print_json, progress, say, show
 
-FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": (".png", ".svg", ".pdf")}
+FORMATS = {"--output": (".yaml", ".yml", ".urdf"), "--report": (".html",), "--plot": PICTURES}
 KNOWN = ("inertias", "rotors")
 KINDS = ("t", "q", "v", "a", "tau")
-READING, TREATING = "How the recordings are read", "What is done to them"
+reading = partial(option, rich_help_panel="Reading the recordings")
+filtering = partial(option, rich_help_panel="Selecting and filtering samples")
 
 
 def _laws(text: str, option: str) -> list[str | FrictionLaw]:
-    """Names, and of laws that depend on a number NAME=NUMBER."""
+    """Parse friction laws by name, with NAME=NUMBER for those that need a number."""
     laws: list[str | FrictionLaw] = []
     for part in text.split(",") if text not in ("", "none") else ():
         name, equals, value = part.partition("=")
@@ -63,119 +66,99 @@ def identify(
     source: Source,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
-        str, typer.Option(metavar="METHOD", help=f"{', '.join(METHODS)}.", autocompletion=among(METHODS))
+        str, option("METHOD", f"One of {', '.join(METHODS)}.", autocompletion=among(METHODS))
     ] = "consistent",
     *,
     options: dict[str, Any],
     known: Annotated[
-        str, typer.Option(metavar="WHAT", help="Keep as the robot has them: inertias, rotors or both.")
+        str, option("WHAT", "Do not identify these, keep the robot's values: inertias, rotors or both.")
     ] = "",
-    held_out: Annotated[list[Path] | None, typer.Option(metavar="LOG", help=help_of("identify", "held_out"))] = None,
+    held_out: Annotated[list[Path] | None, option("LOG", help_of("identify", "held_out"))] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="KIND=WHICH",
-            help="Where t, q, v, a, tau stand, if their names do not tell: q=1:7 (from 0, the end not included),"
-            " q=1,2,5, tau=effort (how names begin) or t=stamp; may be repeated.",
-            rich_help_panel=READING,
+        reading(
+            "KIND=WHICH",
+            "Columns of t, q, v, a or tau, if their names differ: q=1:7 (counted from 0, end not included),"
+            " q=1,2,5, tau=effort (prefix of names) or t=stamp; may be repeated.",
         ),
     ] = None,
-    units: Annotated[
-        str | None, typer.Option(metavar="KIND=UNIT,...", help="As q=deg,tau=mNm; else SI.", rich_help_panel=READING)
-    ] = None,
+    units: Annotated[str | None, reading("KIND=UNIT,...", "Units, such as q=deg,tau=mNm. Default: SI.")] = None,
     gains: Annotated[
         str | None,
-        typer.Option(
-            metavar="VALUES",
-            help="From what was recorded as tau to joint forces: 14.9,13.3,... or joint1=14.9,...",
-            rich_help_panel=READING,
+        reading(
+            "VALUES",
+            "Joint force per unit of the recorded tau (a current, say): 14.9,13.3,... or joint1=14.9,... Default: 1.",
         ),
     ] = None,
     joints: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Of the columns of q, a,b,c.", rich_help_panel=READING)
+        str | None, reading("NAMES", "Joints of the columns of q, such as a,b,c. Default: by column name.")
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(metavar="HZ", help="Where no column has times.", rich_help_panel=READING)
-    ] = None,
+    rate: Annotated[float | None, reading("HZ", "Sampling rate, if no column has times.")] = None,
     decimal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MARK",
-            help="Before the decimals in text, '.' or ','; else found out, and 1,234 refused.",
-            rich_help_panel=READING,
-        ),
+        str | None, reading("MARK", "Decimal mark in text files, '.' or ','. Default: detected; 1,234 is an error.")
     ] = None,
     from_drives: Annotated[
-        bool,
-        typer.Option("--from-drives", help="They are of the motors of transmissions.", rich_help_panel=READING),
+        bool, reading(None, "Convert from motors to joints, by the transmissions.", "--from-drives")
     ] = False,
-    between: Annotated[
-        str | None,
-        typer.Option(metavar="START:END", help="Take this part, in s from its start.", rich_help_panel=TREATING),
-    ] = None,
+    between: Annotated[str | None, filtering("START:END", "Use only this span, in s from the start.")] = None,
     cutoff: Annotated[
         float | None,
-        typer.Option(
-            metavar="HZ",
-            help="Low pass of q, v, a; else from the spectrum of q, and only if v or a was not measured.",
-            rich_help_panel=TREATING,
+        filtering(
+            "HZ", "Low-pass filter of q, v, a. Default: from the spectrum of q, and only if v or a was not measured."
         ),
     ] = None,
     band: Annotated[
-        float | None,
-        typer.Option(
-            metavar="HZ",
-            help="One low pass of regressor and forces, and decimation.",
-            rich_help_panel=TREATING,
-        ),
+        float | None, filtering("HZ", "Low-pass filter of regressor and joint forces, with decimation. Default: none.")
     ] = None,
-    standstill: Annotated[
-        bool, typer.Option("--standstill", help="Keep samples at standstill.", rich_help_panel=TREATING)
-    ] = False,
+    keep_standstill: Annotated[bool, filtering(None, "Use samples at standstill, too.", "--keep-standstill")] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help=".yaml: the numbers, for --values of every verb. .urdf: the robot."
+        option(
+            "FILE",
+            "File for the result. .yaml: the parameters, for --with-parameters of every command. .urdf: the robot.",
+            "--output",
+            "-o",
         ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="All of it as one page: .html.")] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Picture: {', '.join(FORMATS['--plot'])}.")] = None,
+    report: Annotated[Path | None, option("FILE", "File for a report on one page: .html.")] = None,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
-    """Find the dynamic parameters of a robot from recordings of its motion: positions and joint forces, and if they
-    were measured, velocities and accelerations.
+    """Identify the dynamic parameters of a robot from recordings of its motion: positions and joint forces, and, if
+    measured, velocities and accelerations.
 
-    What was not measured is differentiated from what is smoothed before; samples at standstill do not count. Columns
-    are found by their names, such as q1 or tau.elbow. Of what the data leave open, the robot's own numbers are taken.
+    Velocities and accelerations that were not measured are derivatives of the filtered positions. Samples at standstill
+    are left out. Columns are found by their names, such as q1 or tau.elbow. Parameters that the data do not determine
+    stay near the robot's own values.
 
     \b
     linkwork identify puma560 log.csv -o identified.yaml --report fit.html
-    linkwork simulate puma560 --values identified.yaml
+    linkwork simulate puma560 --with-parameters identified.yaml
     linkwork identify arm.urdf run.csv --columns t=0 --columns q=1:7 --columns tau=7:13 --units q=deg
     linkwork identify panda loaded.csv --payload panda_link8
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     if method not in METHODS:
         raise UnknownNameError("method of identification", method, METHODS)
     outputs = {"--output": output, "--report": report, "--plot": plot}
     _require_places(outputs, [Path(source.name), *logs, *(held_out or ())])
-    options |= _asked(known)
-    reading = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
-    reading |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
+    options |= _identified(known)
+    columns_read = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
+    columns_read |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
     robot = source.load()
 
     def prepared(path: Path) -> Log:
-        log = Log.read(path, **reading)
+        log = Log.read(path, **columns_read)
         log = log.between(*_span(between, float(log.t[0]))) if between is not None else log
         log = log.from_drives(robot) if from_drives else log
         log = log.smoothed(cutoff) if cutoff is not None or log.v is None or log.a is None else log
-        log = log if standstill else log.without_standstill()
+        log = log if keep_standstill else log.without_standstill()
         return log if band is None else log.banded(band)
 
     with progress("reading") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentificationWarning)  # they are printed below
-        given, others = [prepared(path) for path in logs], [prepared(path) for path in held_out or ()]
-        fit = robot.identify(given, method, held_out=others, progress=_telling(status, robot), **options)
+        recordings, others = [prepared(path) for path in logs], [prepared(path) for path in held_out or ()]
+        fit = robot.identify(recordings, method, held_out=others, progress=_reporting(status, robot), **options)
         texts = _texts(fit, output, report)
         if plot is not None:
             fit.plot(path=plot)
@@ -186,31 +169,31 @@ def identify(
         print_json(summary(fit) | {"files": written})
         return
     show_fit(fit)
-    say(f"{time.perf_counter() - began:.2f} s.", "dim")
+    say(f"{time.perf_counter() - start:.2f} s.", "dim")
     for name in written:
         say(f"wrote {name}")
 
 
-# -- what is asked for -----------------------------------------------------------------------------------------------
+# -- parsing --------------------------------------------------------------------------------------------------------
 
 
 def _require_places(outputs: Mapping[str, Path | None], inputs: Sequence[Path]) -> None:
-    """Told before the work, not after."""
-    asked = {option: path for option, path in outputs.items() if path is not None}
-    for option, path in asked.items():
-        if path.suffix.lower() not in FORMATS[option]:
-            expected = ", ".join(FORMATS[option])
-            raise LinkworkError(f"the suffix does not fit {option}", where=str(path), expected=expected)
+    """Raise an error if a result cannot be written, before the fit is computed."""
+    for name, path in outputs.items():
+        require_suffix(name, path, FORMATS[name])
+        if path is None:
+            continue
         if path.is_dir() or not path.parent.is_dir():
             what = "this is a folder" if path.is_dir() else "there is no such folder"
             raise LinkworkError(what, where=str(path if path.is_dir() else path.parent), fix="choose another name")
         if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
-            raise LinkworkError("this would replace what is read", where=str(path), fix="choose another name")
-    if asked.get("--plot") is not None:
-        styled()  # says if it cannot be drawn
+            raise LinkworkError("this would replace a file that is read", where=str(path), fix="choose another name")
+    if outputs["--plot"] is not None:
+        styled()  # raises an error if matplotlib is missing
 
 
-def _asked(known: str) -> dict[str, bool]:
+def _identified(known: str) -> dict[str, bool]:
+    """Return which kinds of parameters are identified: those that are not ``known``."""
     names = [name.strip() for name in known.split(",") if name.strip()]
     for name in names:
         if name not in KNOWN:
@@ -218,21 +201,21 @@ def _asked(known: str) -> dict[str, bool]:
     return {kind: kind not in names for kind in KNOWN}
 
 
-def _columns(given: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for text in given:
+def _columns(texts: Sequence[str]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for text in texts:
         kind, equals, which = text.partition("=")
         kind = kind.strip()
         if not equals or not which:
             raise typer.BadParameter(f"{text!r} is not of the form KIND=WHICH", param_hint="--columns")
         if kind not in KINDS:
             raise UnknownNameError("kind of column", kind, KINDS, where="--columns")
-        found[kind] = _which(which)
-    return found
+        columns[kind] = _which(which)
+    return columns
 
 
 def _which(text: str) -> Any:
-    """A range of numbers, numbers or names."""
+    """Parse a range of column numbers, column numbers, or names."""
     first, colon, last = text.partition(":")
     if colon and all(not end or end.isdigit() for end in (first, last)):
         return slice(int(first or 0), int(last) if last else None)
@@ -260,6 +243,7 @@ def _gains(text: str | None) -> Any:
 
 
 def _span(text: str, begin: float) -> tuple[float | None, float | None]:
+    """Parse START:END, in s after ``begin``."""
     first, colon, last = text.partition(":")
     if not colon:
         raise typer.BadParameter(f"{text!r} is not of the form START:END", param_hint="--between")
@@ -267,18 +251,18 @@ def _span(text: str, begin: float) -> tuple[float | None, float | None]:
     return start, end
 
 
-def _telling(status: Any, robot: Robot) -> Callable[[int, int], None] | None:
-    """Progress on a terminal."""
+def _reporting(status: Any, robot: Robot) -> Callable[[int, int], None] | None:
+    """Return a function that shows progress in a terminal."""
     if status is None:
         return None
     return lambda done, total: status.update(plain_status(f"fitting {robot.name}: {done / total:.0%} of the samples"))
 
 
-# -- what is told ----------------------------------------------------------------------------------------------------
+# -- results --------------------------------------------------------------------------------------------------------
 
 
 def _texts(fit: Fit, output: Path | None, report: Path | None) -> dict[Path, str]:
-    """Of all files, before any is written."""
+    """Return the contents of all files, before any is written."""
     texts: dict[Path, str] = {}
     if output is not None and output.suffix.lower() == ".urdf":
         texts |= io.texts(describe(fit.robot.model), output)
@@ -290,7 +274,7 @@ def _texts(fit: Fit, output: Path | None, report: Path | None) -> dict[Path, str
 
 
 def summary(fit: Fit) -> dict[str, Any]:
-    """What a program may want to know."""
+    """Return the data that ``--json`` prints."""
 
     def listed(values: Any) -> list[dict[str, Any]]:
         rows = zip(values.names, values.values, values.deviations, values.prior, values.status, strict=True)

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ..errors import UnknownNameError
 from ..inspection.frames import FORMATS, mdh_tables
-from .common import Source, among, show, takes_robot
-
-
-def _formats(incomplete: str) -> list[str]:
-    return among(FORMATS)(incomplete)
+from .common import Source, among, option, takes_robot
+from .printing import show
 
 
 @takes_robot
 def mdh(
     source: Source,
     format: Annotated[
-        str | None,
-        typer.Option(metavar="FORMAT", help="markdown, latex or yaml; default: tables.", autocompletion=_formats),
+        str | None, option("FORMAT", "markdown, latex or yaml. Default: tables.", autocompletion=among(FORMATS))
     ] = None,
 ) -> None:
-    """Show the modified Denavit-Hartenberg table of a robot, and where its frames sit in the links' own.
+    """Show the modified Denavit-Hartenberg table of a robot, and the pose of each of its frames in its link's frame.
+
+    Lengths in m, angles in rad.
 
     \b
     linkwork mdh panda

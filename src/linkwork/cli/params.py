@@ -1,52 +1,48 @@
-"""``linkwork params``: the fewest parameters that tell all joint forces."""
+"""``linkwork params``: the base parameters, the fewest that determine all joint forces."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from .. import inspection
 from ..parameters import BaseParameters
 from ..table import Table
-from .common import Json, Source, print_json, progress, say, show, takes_robot
+from .common import Json, Source, flag, option, takes_robot
+from .printing import print_json, progress, say, show
 
 
 @takes_robot
 def params(
     source: Source,
     kind: Annotated[
-        str,
-        typer.Option(metavar="KIND", help="khalil: base parameters of Gautier and Khalil. lin: Lin's combinations."),
+        str, option("KIND", "khalil: base parameters of Gautier and Khalil. lin: linear combinations of Lin.")
     ] = "khalil",
     drives: Annotated[
         str,
-        typer.Option(
-            metavar="WHICH",
-            help="Rotors and friction that count: all, also where they are zero; none; or names, as IA,FS,FV,F0."
+        option(
+            "WHICH",
+            "Rotor and friction parameters to include: all, even if zero; none; or names, such as IA,FS,FV,F0."
             " Default: those that are not zero.",
         ),
     ] = "",
-    numbers: Annotated[
-        bool, typer.Option("--numbers", help="Lengths and angles as numbers instead of symbols.")
-    ] = False,
+    numbers: Annotated[bool, flag("--numbers", "Print lengths and angles as numbers instead of symbols.")] = False,
     json: Json = False,
 ) -> None:
-    """Show the minimal inertia parameters: combinations of the standard ones, and which of these act.
+    """Show the base parameters (minimal inertial parameters) as combinations of the standard ones.
 
     \b
     linkwork params puma560
     linkwork params stanford --kind lin --numbers
     linkwork params ur5e --drives all
     """
-    robot, counted = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
-    with progress("counting the rank of the regressor"):
-        found = inspection.params(robot, kind, counted)
+    robot, included = source.load(), {"": None, "all": True, "none": False}.get(drives, drives.split(","))
+    with progress("computing the rank of the regressor"):
+        facts = inspection.params(robot, kind, included)
     if json:
-        print_json(found)
+        print_json(facts)
         return
-    model, base = robot.model, robot.base_parameters(kind, counted)
+    model, base = robot.model, robot.base_parameters(kind, included)
     show(replace(base.as_table(numbers), title=f"{model.name}: base parameters ({kind})"))
     statuses = ("alone", "grouped", "no effect")
     of_body = [
@@ -64,7 +60,7 @@ def params(
     say(f"{count} base parameters of {every} standard ones. Rank of the regressor at random states: {agrees}.")
     if model.constrained or model.has_mimic or model.transmissions:
         say(
-            "Loops, mimic joints and transmissions reduce them further, by numbers: other combinations may do as well.",
+            "Loops, mimic joints and transmissions reduce them further, numerically: other combinations are possible.",
             "dim",
         )
     if base.ambiguity:
@@ -74,5 +70,5 @@ def params(
 
 def _listed(base: BaseParameters, body: int, status: str, motor: str = "") -> str | None:
     rows = zip(base.standard, base.table, strict=True)
-    own = (name for each, (name, how, _) in rows if (each.body, each.motor, how) == (body, motor, status))
-    return " ".join(own) or None
+    names = (name for each, (name, how, _) in rows if (each.body, each.motor, how) == (body, motor, status))
+    return " ".join(names) or None

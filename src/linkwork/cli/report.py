@@ -1,4 +1,4 @@
-"""``linkwork report``: all about a robot on one page."""
+"""``linkwork report``: a report about a robot on one page."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..report.whole import TITLES, require_place, write
-from .common import Source, progress, say, takes_robot
+from .common import Overwrite, Source, option, takes_robot
+from .printing import progress, say
 
 
 @takes_robot
 def report(
     source: Source,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")] = Path("report.html"),
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    output: Annotated[Path, option("FILE", "HTML file to write.", "--output", "-o")] = Path("report.html"),
+    overwrite: Overwrite = False,
 ) -> None:
-    """Write all about a robot as one page: picture, frames, parameters, methods, torques, a simulated motion.
+    """Write a report about a robot as one page: picture, frames, parameters, methods, torques, a simulated motion.
 
-    The page needs no network and no script; it reads well on a screen, on a phone and on paper.
+    The page needs no network and no script, and is laid out for screens, phones and paper.
 
     \b
     linkwork report stanford -o stanford.html
     linkwork report my_robot.urdf --base floating
     """
-    require_place(out, force)
+    require_place(output, overwrite)
     start = time.perf_counter()
-    text = write(source.load(), out, overwrite=force, progress=progress)
-    took = time.perf_counter() - start
-    say(f"wrote {out}: {', '.join(TITLES).lower()}; {len(text) / 1e3:.0f} kB in {took:.0f} s")
+    text = write(source.load(), output, overwrite=overwrite, progress=progress)
+    seconds = time.perf_counter() - start
+    say(f"wrote {output}: {', '.join(TITLES).lower()}; {len(text) / 1e3:.0f} kB in {seconds:.0f} s")

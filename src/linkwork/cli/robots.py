@@ -1,4 +1,4 @@
-"""``linkwork robots`` and ``linkwork inspect``: what there is, and what a robot is made of."""
+"""``linkwork robots`` and ``linkwork inspect``: the bundled robots, and the parts of a robot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..inspection import tables
 from ..inspection.facts import ground
 from ..model import Model
 from ..quoting import printable
-from .common import Json, Source, console, print_json, say, show, takes_robot
+from .common import Json, Source, takes_robot
+from .printing import console, print_json, say, show
 
 WIDEST = 10_000  # columns
 OF_LOOPS = (
@@ -36,7 +37,7 @@ def robots(json: Json = False) -> None:
 
 @takes_robot
 def inspect(source: Source, json: Json = False) -> None:
-    """Show what a robot is made of: tree, joints, inertias, frames, placements, and the methods that apply.
+    """Show the parts of a robot: tree, joints, inertias, frames, placements, and the methods that apply.
 
     \b
     linkwork inspect panda
@@ -59,19 +60,19 @@ def inspect(source: Source, json: Json = False) -> None:
         tables.methods(facts["methods"]),
     ):
         show(table)
-    several, lacks = {m.quantity for m in METHODS}, () if model.constrained else OF_LOOPS
+    several, missing = {m.quantity for m in METHODS}, () if model.constrained else OF_LOOPS
     alone = [
         name
         for name, quantity in QUANTITIES.items()
-        if name not in (*several, *lacks) and (model.switched or "contacts" not in quantity.inputs)
+        if name not in (*several, *missing) and (model.switched or "contacts" not in quantity.inputs)
     ]
-    say("Quantities with one form: " + ", ".join(alone), "dim")
+    say("Quantities with one method: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
         say(f"Source {key}: {reference}", "dim")
 
 
 def _tree(model: Model) -> str:
-    """The bodies, each under the one that carries it, in lines as long as they are."""
+    """Draw the tree of bodies, in lines that are not wrapped."""
     tree = Tree(printable(ground(model)))
     branches = {0: tree}
     for i, body in enumerate(model.bodies, 1):
@@ -88,6 +89,6 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     say(f"{model.name}: {facts['description']}" if facts["description"] else model.name, "bold")
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     bodies = sum(joint.kind.free for joint in model.coordinates.joints) - model.moving_base
-    beside = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.constrained else ""
-    say(f"{facts['base']} base, {len(model.position_names)} joints{beside}, nq = {model.nq}, nv = {model.nv}")
+    floating = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.constrained else ""
+    say(f"{facts['base']} base, {len(model.position_names)} joints{floating}, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")

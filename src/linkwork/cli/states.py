@@ -1,4 +1,4 @@
-"""States of a robot as text and files."""
+"""States of a robot on the command line and in files."""
 
 from __future__ import annotations
 
@@ -28,73 +28,76 @@ SUFFIXES = (".csv", ".npy", ".npz")
 
 
 def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
-    """From ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...`` with zeros (or home) for the rest.
+    """Parse ``0,0.1,...`` in the order of the joints, or ``joint=0.1,...``, with zero (or home) for the rest.
 
-    Where a quaternion tells a turn, its entries in v name a turn, too: ``base.ry=0.1`` of a floating base, in rad about
-    its own axes, from where it would be. Of a quaternion that is given in part the rest is zero, and w completes it.
+    Rotations that are quaternions in q can also be given by their entries in v: ``base.ry=0.1`` rotates a floating base
+    in rad about its own y axis, from its default. For a quaternion given in part, the rest is zero and w completes it.
 
-    Of the positions of a robot with loops, those of the independent joints are enough; what is given of the others
-    stays, if the loops close. ``option``: where the text was given, ``--VECTOR`` if not said.
+    For the positions of a robot with loops, those of the independent joints are enough. Positions given for other
+    joints are kept if the loops close. ``option``: name of the option, for errors; default: ``--VECTOR``.
     """
     option, names = option or f"--{vector.replace('_', '-')}", entries(model, vector)
     if not names and text.strip():
         what = {"commands": "takes no commands", "contacts": "has no contacts"}.get(vector, f"has no {vector}")
         raise LinkworkError(f"this robot {what}", where=option, got=text, fix=f"leave {option} out")
     assembler = Assembler(model) if vector == "q" and model.constrained else None
-    known = [names[k] for k in assembler.places] if assembler else names
-    turns = [n for n in model.coordinates.velocities.names if n not in names] if vector == "q" else []
+    independent = [names[k] for k in assembler.places] if assembler else names
+    rotations = [n for n in model.coordinates.velocities.names if n not in names] if vector == "q" else []
     if "=" not in text:
         values = numbers(text, option) if text.strip() else []
-        if len(values) not in (len(names), len(known)):
-            several = f" (or {len(known)}: {', '.join(known)})" if assembler and known else ""
+        if len(values) not in (len(names), len(independent)):
+            several = f" (or {len(independent)}: {', '.join(independent)})" if assembler and independent else ""
             expected = f"{len(names)} numbers: {', '.join(names)}{several}"
             raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
         if len(values) == len(names):
             return closed(model, vector, np.array(values), option)
-        given = dict(zip(known, values, strict=True))
+        entered = dict(zip(independent, values, strict=True))
     else:
-        given = {}
+        entered = {}
         for part in text.split(","):
             name, _, value = part.rpartition("=")
-            if name.strip() not in (*names, *turns):
-                if own := [each for each in names if each.startswith(f"{name.strip()}.")]:
-                    message = f"joint {name.strip()!r} has {len(own)} entries"
-                    raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(own)}")
-                raise UnknownNameError(kind_of(vector), name.strip(), [*names, *turns], where=option)
-            given[name.strip()] = number(value, option)
+            if name.strip() not in (*names, *rotations):
+                if parts := [each for each in names if each.startswith(f"{name.strip()}.")]:
+                    message = f"joint {name.strip()!r} has {len(parts)} entries"
+                    raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(parts)}")
+                raise UnknownNameError(kind_of(vector), name.strip(), [*names, *rotations], where=option)
+            entered[name.strip()] = number(value, option)
     start = neutral(model, vector)
-    result = _turned(model, start, given, option) if turns else start.copy()
-    result[[names.index(name) for name in given if name in names]] = [given[name] for name in given if name in names]
+    result = _rotated(model, start, entered, option) if rotations else start.copy()
+    for name in names:
+        if name in entered:
+            result[names.index(name)] = entered[name]
     for at in model.coordinates.quaternions if vector == "q" else ():
         rest = 1.0 - result[at] @ result[at]
-        if set(names[at]) & set(given) and names[at][-1] not in given and rest > 0:
+        if set(names[at]) & set(entered) and names[at][-1] not in entered and rest > 0:
             result[at.stop - 1] = math.sqrt(rest)
-    if assembler and set(given) <= set(known):
+    if assembler and set(entered) <= set(independent):
         return assembler(result[assembler.places]).require()
     if assembler:
-        told = (result != start) | np.isin(names, list(given))
-        found = assembler(result[assembler.places], guess=result)
-        if found.solved and np.allclose(found.q[told], result[told], rtol=0, atol=OPEN):
-            return found.q
+        fixed = (result != start) | np.isin(names, list(entered))
+        assembly = assembler(result[assembler.places], guess=result)
+        if assembly.solved and np.allclose(assembly.q[fixed], result[fixed], rtol=0, atol=OPEN):
+            return assembly.q
     return closed(model, vector, result, option)
 
 
-def _turned(model: Model, q: np.ndarray, given: Mapping[str, float], option: str) -> np.ndarray:
-    """Positions turned as entries of v tell that are none of q; zeros in place of a quaternion given in part."""
-    names, freedoms = model.coordinates.names, model.coordinates.velocities.names
-    q = model.coordinates.integrate(q, np.array([0.0 if name in names else given.get(name, 0.0) for name in freedoms]))
-    turned = {name.rpartition(".")[0] for name in given if name not in names}
+def _rotated(model: Model, q: np.ndarray, entered: Mapping[str, float], option: str) -> np.ndarray:
+    """Rotate positions by those entries of v that have no entry in q; zero a quaternion that is given in part."""
+    names, velocities = model.coordinates.names, model.coordinates.velocities.names
+    step = np.array([0.0 if name in names else entered.get(name, 0.0) for name in velocities])
+    q = model.coordinates.integrate(q, step)
+    rotated = {name.rpartition(".")[0] for name in entered if name not in names}
     for at in model.coordinates.quaternions:
-        if own := [name for name in names[at] if name in given]:
-            if own[0].rpartition(".")[0] in turned:
-                fix = "give the turn, or the quaternion"
-                raise LinkworkError("a turn is told in two ways", where=option, got=", ".join(given), fix=fix)
+        if parts := [name for name in names[at] if name in entered]:
+            if parts[0].rpartition(".")[0] in rotated:
+                fix = "give the rotation, or the quaternion"
+                raise LinkworkError("a rotation is given twice", where=option, got=", ".join(entered), fix=fix)
             q[at] = 0.0
     return q
 
 
 def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
-    """A vector as it is, unless it is of positions that leave loops open, or have a quaternion that is zero."""
+    """Return a vector unchanged; raise an error for positions with open loops or a quaternion that is zero."""
     if vector == "q" and not all(q[..., at].any(axis=-1).all() for at in model.coordinates.quaternions):
         raise ShapeError("a quaternion is zero", where=where, expected="x, y, z, w of length one")
     if vector != "q" or not model.constrained:
@@ -103,7 +106,7 @@ def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
     if not gap <= OPEN:
         raise LinkworkError(
             "these positions leave the loops open", where=where, got=f"by up to {gap:.3g} (m, rad)",
-            expected=f"at most {OPEN:g}", fix="give the independent joints alone, and the others are found",
+            expected=f"at most {OPEN:g}", fix="give the independent joints alone, and the others are solved for",
         )  # fmt: skip
     return q
 
@@ -111,20 +114,11 @@ def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
 # -- files -------------------------------------------------------------------------------------------------------
 
 
-def check_suffix(path: Path) -> None:
-    if path.suffix.lower() not in SUFFIXES:
-        raise LinkworkError(
-            "this kind of file is not known", where=str(path), got=path.suffix or "no suffix",
-            expected="one of: " + ", ".join(SUFFIXES),
-        )  # fmt: skip
-
-
-def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
-    """The vectors asked for, each with leading batch axes."""
-    check_suffix(path)
+def read_states(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
+    """Read vectors from a file, each with leading batch axes."""
     try:
         read = _read_csv if path.suffix.lower() == ".csv" else _read_arrays
-        states = read(path, model, wanted)
+        states = read(path, model, vectors)
     except OSError as error:
         raise LinkworkError(
             f"the file cannot be read: {error.strerror or error}", where=str(path),
@@ -137,22 +131,22 @@ def read_states(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np
 
 
 def _stored(model: Model, vector: str, header: Sequence[str]) -> list[str]:
-    """The entries to look for: of q of a robot with loops all, or the independent ones if that is all there is."""
+    """Return the entries of a vector in the file: for a robot with loops, q may have the independent ones only."""
     names = entries(model, vector)
     if vector == "q" and model.constrained:
-        known = [names[k] for k in Assembler(model).places]
-        given = {column[2:] for column in header if column.startswith(("q:", "q."))}
-        return known if given <= set(known) else names
+        independent = [names[k] for k in Assembler(model).places]
+        columns = {column[2:] for column in header if column.startswith(("q:", "q."))}
+        return independent if columns <= set(independent) else names
     return names
 
 
-def _read_csv(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
+def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = [name.strip() for name in next(reader, [])]
-            places = {vector: _columns(path, header, vector, _stored(model, vector, header)) for vector in wanted}
-            taken = [place for vector in wanted for place in places[vector]]
+            places = {vector: _columns(path, header, vector, _stored(model, vector, header)) for vector in vectors}
+            columns = [place for vector in vectors for place in places[vector]]
             rows: list[list[float]] = []
             for cells in reader:
                 if not cells:
@@ -160,19 +154,19 @@ def _read_csv(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.n
                 try:
                     if len(cells) != len(header):
                         raise ValueError
-                    rows.append([float(cells[place]) for place in taken])
+                    rows.append([float(cells[place]) for place in columns])
                 except ValueError:
                     where = f"{path}: row {len(rows) + 1} (line {reader.line_num})"
-                    raise _fault(where, header, cells, taken) from None
+                    raise _fault(where, header, cells, columns) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise LinkworkError(f"this is not a CSV file: {error}", where=str(path)) from error
     if not rows:
         raise LinkworkError("there are no rows under the header", where=str(path))
-    return _apart(np.array(rows), {vector: len(places[vector]) for vector in wanted})
+    return _split(np.array(rows), {vector: len(places[vector]) for vector in vectors})
 
 
 def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str]) -> list[int]:
-    """Where in the header each entry of a vector stands."""
+    """Return the column of each entry of a vector."""
     places: dict[str, int] = {}
     for place, column in enumerate(header):
         if column.startswith((f"{vector}:", f"{vector}.")):
@@ -191,12 +185,12 @@ def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str
     return [places[name] for name in names]
 
 
-def _fault(where: str, header: Sequence[str], cells: Sequence[str], taken: Iterable[int]) -> LinkworkError:
-    """What is wrong with a row."""
+def _fault(where: str, header: Sequence[str], cells: Sequence[str], columns: Iterable[int]) -> LinkworkError:
+    """Return the error for a row that is not read."""
     if len(cells) != len(header):
         expected = f"{len(header)}, as in the header"
         return LinkworkError("wrong number of columns", where=where, got=len(cells), expected=expected)
-    place = next(place for place in taken if not _is_number(cells[place]))
+    place = next(place for place in columns if not _is_number(cells[place]))
     return LinkworkError("not a number", where=f"{where}, column {header[place]!r}", got=repr(cells[place]))
 
 
@@ -208,27 +202,27 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _apart(table: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """Vectors that stand side by side in the last axis."""
+def _split(table: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Split vectors that are concatenated along the last axis."""
     edges = np.cumsum(list(sizes.values()))[:-1]
     return dict(zip(sizes, np.split(table, edges, axis=-1), strict=True))
 
 
-def _read_arrays(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, np.ndarray]:
-    needed = {vector: len(entries(model, vector)) for vector in wanted}
+def _read_arrays(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
+    sizes = {vector: len(entries(model, vector)) for vector in vectors}
     try:
         with path.open("rb") as file:
             content: Any = np.load(file, allow_pickle=False)
             if path.suffix.lower() == ".npz":
                 arrays = {name: content[name] for name in content.files}
             else:
-                _check_array(path, "its array", content, sum(needed.values()), " + ".join(wanted))
-                arrays = _apart(content, needed)
+                _check_array(path, "its array", content, sum(sizes.values()), " + ".join(vectors))
+                arrays = _split(content, sizes)
     except (ValueError, EOFError, AttributeError, BadZipFile) as error:
         if isinstance(error, LinkworkError):
             raise
         raise LinkworkError(f"this is not a NumPy file of numbers: {error}", where=str(path)) from error
-    for vector, size in needed.items():
+    for vector, size in sizes.items():
         if vector not in arrays:
             raise LinkworkError(
                 f"there is no array {vector!r}", where=str(path), got=", ".join(arrays) or "no arrays",
@@ -237,18 +231,18 @@ def _read_arrays(path: Path, model: Model, wanted: Sequence[str]) -> dict[str, n
         if vector == "q" and model.constrained and arrays[vector].shape[-1:] == (len(Assembler(model).places),):
             size = arrays[vector].shape[-1]
         _check_array(path, f"array {vector!r}", arrays[vector], size, vector)
-    return {vector: arrays[vector] for vector in wanted}
+    return {vector: arrays[vector] for vector in vectors}
 
 
 def _check_array(path: Path, what: str, array: np.ndarray, size: int, vector: str) -> None:
     if array.dtype.kind not in "fiu" or array.ndim == 0 or array.shape[-1] != size:
         got, expected = f"{array.dtype} {array.shape}", f"real numbers of shape (..., {size}): {vector}"
-        raise ShapeError("this does not fit", where=f"{path}: {what}", got=got, expected=expected)
+        raise ShapeError("wrong shape or type", where=f"{path}: {what}", got=got, expected=expected)
 
 
 @dataclass(frozen=True)
 class Result:
-    """One output: its name, names along each axis, its values over a batch, and their unit."""
+    """One output: its name, the labels along each axis, its values over a batch, and their unit."""
 
     name: str
     labels: Sequence[Sequence[str]]
@@ -269,7 +263,7 @@ class Result:
 
 
 def write_results(path: Path, results: Sequence[Result]) -> None:
-    """Replace ``path`` by the results in the format of its suffix."""
+    """Write the results to ``path``, in the format of its suffix."""
     buffer = io.BytesIO()
     if path.suffix.lower() == ".csv":
         buffer.write(csv_text(results).encode())

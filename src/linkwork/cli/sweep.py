@@ -11,7 +11,8 @@ import typer
 
 from ..sweep import Summary, read_study, run
 from ..table import Table
-from .common import Json, print_json, printed_warnings, progress, say, show
+from .common import Json, flag, option, printed_warnings
+from .printing import print_json, progress, say, show
 
 MOST = 16  # outputs that are shown
 
@@ -19,15 +20,15 @@ MOST = 16  # outputs that are shown
 def sweep(
     study: Annotated[Path, typer.Argument(metavar="STUDY", help="A YAML file, such as examples/sweep.yaml.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="For the rows; default: STUDY-results.")
+        Path | None, option("FOLDER", "Folder for the results. Default: STUDY-results.", "--output", "-o")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes on this machine; default: one per core.")
+        int | None, option("N", "Number of processes on this machine. Default: one per core.", min=1)
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers to use instead.")
+        str | None, option("ADDRESS", "Address of a Dask scheduler whose workers run the study.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue a study from the results in the folder.")] = False,
     json: Json = False,
 ) -> None:
     """Simulate thousands of variations: Monte-Carlo and grids over states, parameters, gains and robots.
@@ -39,18 +40,18 @@ def sweep(
     """
     folder = output or Path(f"{study.stem}-results")
     with progress("reading the study and its robots"), printed_warnings(set()):
-        asked = read_study(study)
-    summary = run(asked, folder, workers=workers, scheduler=scheduler, resume=resume)
+        contents = read_study(study)
+    summary = run(contents, folder, workers=workers, scheduler=scheduler, resume=resume)
     if json:
         print_json(_facts(summary))
     else:
-        _say(asked.name, summary)
+        _say(contents.name, summary)
     if summary.stopped:
         words = ["linkwork", "sweep", str(study), "-o", str(folder), "--resume"]
         words += [] if workers is None else ["--workers", str(workers)]
         words += [] if scheduler is None else ["--scheduler", scheduler]
         if not json:
-            print(f"Stopped; what is done is kept. Go on with:\n  {shlex.join(words)}")
+            print(f"Stopped; finished rows are kept. Continue with:\n  {shlex.join(words)}")
         raise typer.Exit(130)
 
 
@@ -60,7 +61,7 @@ def _facts(summary: Summary) -> dict[str, Any]:
 
 
 def _say(name: str, summary: Summary) -> None:
-    before = f", {summary.existing} there before" if summary.existing else ""
+    before = f", {summary.existing} from an earlier run" if summary.existing else ""
     say(f"{name}: {summary.existing + summary.done} of {summary.rows} rows{before}", "bold")
     if summary.done:
         rate = summary.done / summary.seconds

@@ -6,23 +6,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.padding import Padding
 
 from .. import inspection
 from ..inspection.published_counts import as_markdown
 from ..published import growth
-from .common import Json, console, print_json, progress, say
+from .common import Json, flag, option
+from .printing import console, print_json, progress, say
 
 
 def tables(
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
+    markdown: Annotated[bool, flag("--markdown", "Print Markdown tables.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw how all methods grow with n (needs matplotlib).")
+        Path | None, option("FILE", "File for a chart of the counts over the number of joints (needs matplotlib).")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Rebuild the complexity tables of the papers: printed counts beside those measured by running the algorithms.
+    """Rebuild the complexity tables of the papers: printed operation counts, and counts of the running algorithms.
 
     \b
     linkwork tables
@@ -32,21 +32,21 @@ def tables(
     if plot is not None:
         with progress("counting"):
             growth.draw(plot)
-        say(f"written: {plot}")
+        say(f"wrote {plot}")
         return
     with progress("running the algorithms"):
-        found = inspection.complexity_tables()
+        facts = inspection.complexity_tables()
     if json:
-        print_json(found)
+        print_json(facts)
     elif markdown:
-        print("\n\n".join(map(as_markdown, found)))
+        print("\n\n".join(map(as_markdown, facts)))
     else:
-        for table in found:
+        for table in facts:
             _show(table)
 
 
 def _show(table: Mapping[str, Any]) -> None:
-    """Algorithm by algorithm: the polynomials, the values, and why print and count differ."""
+    """Show each algorithm: the polynomials, the values, and why printed and measured counts differ."""
     say(f"{table['title']} [{table['reference']}]", "bold")
     say(table["convention"], "dim")
     for row in table["rows"]:

@@ -1,4 +1,4 @@
-"""``linkwork view``: the robot on a web page."""
+"""``linkwork view``: the robot in a browser."""
 
 from __future__ import annotations
 
@@ -7,37 +7,35 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..sim import Trajectory
 from ..view import show
-from .common import Source, progress, say, takes_robot
+from .common import Source, flag, option, takes_robot
+from .printing import progress, say
 
 
 @takes_robot
 def view(
     source: Source,
-    trajectory: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A saved trajectory to play; more than one is overlaid. May be repeated."),
+    trajectories: Annotated[
+        list[Path] | None, option("FILE", "Saved trajectory to play; may be repeated, others are overlaid.")
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to serve on; 0.0.0.0 lets in other machines that know the token.")
+        str, option(None, "Address to serve on; with 0.0.0.0, other machines that have the token can connect.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8080,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    port: Annotated[int, option(None, "Port to serve on; 0: any free port.", min=0, max=65535)] = 8080,
+    no_open: Annotated[bool, flag("--no-open", "Do not open a browser.")] = False,
 ) -> None:
-    """Show the robot on a web page: move it, push it, see its torques, play trajectories. Ctrl-C ends it.
+    """Show the robot in a browser: move it, push it, see its torques, play trajectories. Ctrl-C stops it.
 
     \b
     linkwork view panda
-    linkwork view my_robot.urdf --trajectory run.npz --trajectory other.npz
+    linkwork view my_robot.urdf --trajectories run.npz --trajectories other.npz
     """
     with progress("loading, compiling and drawing"):
         robot = source.load()
-        trajectories = {str(path): Trajectory.load(path) for path in trajectory or ()}
-        allow = source.options["outside"]
-        page = show(robot, trajectories, visuals=source.name, allow_external_files=allow, host=host, port=port)
+        motions = {str(path): Trajectory.load(path) for path in trajectories or ()}
+        allow = source.options["allow_external_files"]
+        page = show(robot, motions, visuals=source.name, allow_external_files=allow, host=host, port=port)
     say(f"serving {robot.name} (Ctrl-C to stop) at")
     print(page.url, flush=True)  # in one piece, however narrow the terminal
     if not no_open:

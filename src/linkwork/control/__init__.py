@@ -1,4 +1,4 @@
-"""Controllers and references: what a simulated robot is told to do, compiled with its dynamics."""
+"""Controllers and references of simulated robots, compiled with the dynamics."""
 
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
 from .equations import Equations

@@ -1,4 +1,4 @@
-"""Law: a controller made ready for one robot, over plain or traced numbers."""
+"""Law: a controller bound to one robot, on numbers or traced numbers."""
 
 from __future__ import annotations
 
@@ -22,30 +22,44 @@ from ..scalar import Scalar
 from .references import Point
 
 FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
-RESULT = ("tau", "commands")  # what a controller may return by name
+RESULTS = ("tau", "commands")  # names of what a controller may return
 TRACED = (
-    "it runs once, on numbers without a value: use + - * / and whole powers, np.sin, np.cos, np.sqrt, and absolute, "
-    "exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or give the "
-    "torques as arrays over time"
+    "it is called once with symbols, not numbers: use + - * / and integer powers, np.sin, np.cos, np.sqrt, and "
+    "absolute, exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or "
+    "give the torques as arrays over time"
 )
 NOISE = (
-    "draw or compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: "
-    "(steps, 6)}, torque=(steps, n) instead of a controller, or reference=linkwork.control.Sampled(times, q + noise)"
+    "compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: (steps, 6)}, "
+    "torque=(steps, n) instead of a controller, or reference=linkwork.control.Sampled(times, q + noise)"
 )
 
-REMEMBERING = (
+MEMORY_FORM = (
     "controller(t, q, v, reference, memory) -> tau, {name: rates}, marked by "
     "@linkwork.control.with_memory(name=initial values)"
 )
-AGAIN = 12  # times that a function is asked while somebody draws random numbers
+CALLS = 12  # further calls of a function while random numbers are drawn, by it or another thread
 
 
 def with_memory(**initial: Any) -> Callable[[Any], Any]:
-    """Mark a controller as one with states of its own: ``@with_memory(integral=np.zeros(7))``, of any shapes.
+    """Return a decorator that gives a controller states of its own, such as the integral of an error.
 
-    It is called as (t, q, v, reference, memory), where ``memory`` has their values by name, and returns tau and, by
-    name, their rates of change, which the time loop integrates with those of the robot. The mark is an attribute
-    ``memory`` with the initial values, which an object that is called, or what ``for_model`` returns, may have, too.
+    The controller is called as (t, q, v, reference, memory), where ``memory`` has the values of its states by name. It
+    returns tau and a dict of the states' rates of change, which the time loop integrates with the motion. The decorator
+    sets an attribute ``memory`` with the initial values. A callable object, or what ``for_model`` returns, may have
+    this attribute as well.
+
+    Args:
+        **initial: Initial values by name, numbers or arrays of any shape.
+
+    Returns:
+        The decorator.
+
+    Example:
+        >>> @linkwork.control.with_memory(integral=np.zeros(7))
+        ... def controller(t, q, v, reference, memory):
+        ...     return -10 * q - v - memory["integral"], {"integral": q}
+        >>> robot.simulate(duration=0.01, torque=controller).integral.shape
+        (11, 7)
     """
 
     def mark(controller: Any) -> Any:
@@ -56,27 +70,43 @@ def with_memory(**initial: Any) -> Callable[[Any], Any]:
 
 
 class Law:
-    """What a simulator calls. ``controller``: a function (t, q, v, reference) -> tau, whose gains, if any, are
-    keyword-only parameters; or one ``with_memory``; or an object with ``for_model(model)`` that returns such a
-    function, as ``PD`` is. Instead of tau it may return {"tau": ..., "commands": ...}, or one of them.
+    """A controller bound to one robot, as a simulation calls it.
 
-    ``gains``: the names of its gains; ``needed``: those without a default; ``shapes``: by name, those that a gain may
-    have, which is the shape of its default, or any if there are none; ``check_gain``: refuses values out of range;
-    ``memory``: initial values by name; ``commanding``: did it give commands when it was called?
+    Args:
+        controller: A function (t, q, v, reference) -> tau whose gains, if any, are keyword-only parameters; a function
+            decorated by ``with_memory``; or an object with a method ``for_model(model)`` that returns such a function,
+            such as ``PD``. Instead of tau it may return a dict with "tau", "commands" or both.
+        model: The robot.
+
+    Attributes:
+        gains: Names of the gains.
+        needed: Names of gains without a default.
+        shapes: Possible shapes of each gain: that of its default, or any if empty.
+        check_gain: Function (name, values, where) that raises an error for gains out of range.
+        memory: Initial values of the states, by name.
+        commanding: Whether the last call returned commands.
+
+    Raises:
+        LinkworkError: The controller has other parameters, or is a class.
+
+    Example:
+        >>> law = linkwork.control.Law(lambda t, q, v, reference, *, kp=10.0: -kp * q, robot.model)
+        >>> law.gains, law(0.0, np.ones(7), np.zeros(7))[:2]
+        (('kp',), [-10.0, -10.0])
     """
 
     def __init__(self, controller: Any, model: Model):
         self.name = getattr(controller, "__name__", type(controller).__name__)
         self._where = f"controller {self.name!r}"
         if isinstance(controller, type):
-            fix = f"give one with its gains, such as {self.name}(...)"
-            raise LinkworkError("this is a class of controllers", where=self._where, fix=fix)
+            fix = f"pass an instance with gains, such as {self.name}(...)"
+            raise LinkworkError("the controller is a class", where=self._where, fix=fix)
         self.model, self.commanding = model, False
         self._function = controller.for_model(model) if hasattr(controller, "for_model") else controller
         try:
             signature = inspect.signature(self._function)
         except (TypeError, ValueError) as error:
-            raise LinkworkError("this is not a controller", got=repr(controller), expected=FORM) from error
+            raise LinkworkError("not a controller", got=repr(controller), expected=FORM) from error
         self.memory = self._initial(getattr(self._function, "memory", {}))
         places = 5 if self.memory else 4
         parameters = signature.parameters.values()
@@ -84,14 +114,16 @@ class Law:
         required = [p for p in by_place if p.default is p.empty]
         if len(required) > places or (len(by_place) < places and all(p.kind != p.VAR_POSITIONAL for p in parameters)):
             got = f"{self.name}{signature}" + f", with a memory of {', '.join(self.memory)}" * bool(self.memory)
-            expected = f"{FORM}; or {REMEMBERING}"
-            raise LinkworkError("a controller has other parameters", where=self._where, got=got, expected=expected)
+            expected = f"{FORM}; or {MEMORY_FORM}"
+            raise LinkworkError("the controller has wrong parameters", where=self._where, got=got, expected=expected)
         by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
         self.gains = tuple(p.name for p in by_name)
         self.needed = tuple(p.name for p in by_name if p.default is p.empty)
         self.check_gain = getattr(self._function, "check_gain", lambda name, values, where: None)
-        own = getattr(self._function, "gain_shapes", {})  # of laws that take more than the shape of the default
-        self.shapes = {p.name: own.get(p.name) or _shapes(None if p.default is p.empty else p.default) for p in by_name}
+        shapes = getattr(self._function, "gain_shapes", {})  # of controllers that accept several shapes
+        self.shapes = {
+            p.name: shapes.get(p.name) or _shapes(None if p.default is p.empty else p.default) for p in by_name
+        }
 
     def __call__(
         self,
@@ -102,8 +134,7 @@ class Law:
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
     ) -> list[Scalar]:
-        """tau as forward dynamics takes it. ``gains``: scalars, or arrays of them, by name; ``memory``: likewise, as it
-        is at first where nothing is said."""
+        """Return tau, as ``evaluate`` does."""
         return self.evaluate(t, q, v, reference, gains, memory)[0]
 
     def evaluate(
@@ -115,32 +146,49 @@ class Law:
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
     ) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
-        """tau, commands, and the rates of the memory by name, nested lists in its shapes."""
-        given = {name: _array(value) for name, value in (gains or {}).items()}
-        for name in given:
+        """Evaluate the controller at one state, on numbers or traced numbers.
+
+        Args:
+            t: Time in s.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: What the controller follows. Default: none.
+            gains: Gains by name, numbers or arrays. Default: those of the controller.
+            memory: Values of the states by name. Default: the initial values.
+
+        Returns:
+            tau of all joints on which forces can act, commands of the force laws, and rates of the states by name, as
+            nested lists in their shapes.
+
+        Raises:
+            LinkworkError: Gains or rates are missing, or a result is not finite.
+            UnsupportedError: The controller cannot be traced, or its result changes from call to call.
+        """
+        values = {name: _array(value) for name, value in (gains or {}).items()}
+        for name in values:
             if name not in self.gains:
                 raise UnknownNameError("gain", name, self.gains, where=self._where)
-        if missing := [name for name in self.needed if name not in given]:
+        if missing := [name for name in self.needed if name not in values]:
             fix = f"gains={{{', '.join(f'{name!r}: ...' for name in missing)}}}, or a default in the function"
-            raise LinkworkError("gains are missing", where=self._where, got=", ".join(given) or "none", fix=fix)
+            raise LinkworkError("gains are missing", where=self._where, got=", ".join(values) or "none", fix=fix)
         q, v = np.array(q), np.array(v)
         if reference is not None:
             if not isinstance(reference, tuple) or len(reference) != 3:
                 got = type(reference).__name__
-                raise ShapeError("a reference gives q, v and a", got=got, expected="linkwork.control.Point(q, v, a)")
+                raise ShapeError("a reference returns q, v and a", got=got, expected="linkwork.control.Point(q, v, a)")
             reference = Point(*map(_array, reference))
-        held = [self._remembered(memory or {})] if self.memory or memory else []
+        states = [self._states(memory or {})] if self.memory or memory else []
 
         def run() -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
-            result = self._function(t, q, v, reference, *held, **given)
-            acting, rates = self._parted(result) if held else (result, {})
-            acting = acting if isinstance(acting, Mapping) else {"tau": acting}
-            for name in acting:
-                if name not in RESULT:
-                    raise UnknownNameError("result of a controller", name, RESULT, where=self._where)
-            tau = self._torques(acting["tau"]) if "tau" in acting else [0] * len(self.model.mobility.forced)
-            self.commanding = "commands" in acting
-            commands = command_vector(self.model.commands, acting.get("commands", {}), self._where)
+            result = self._function(t, q, v, reference, *states, **values)
+            actions, rates = self._split(result) if states else (result, {})
+            actions = actions if isinstance(actions, Mapping) else {"tau": actions}
+            for name in actions:
+                if name not in RESULTS:
+                    raise UnknownNameError("result of a controller", name, RESULTS, where=self._where)
+            tau = self._torques(actions["tau"]) if "tau" in actions else [0] * len(self.model.mobility.forced)
+            self.commanding = "commands" in actions
+            commands = command_vector(self.model.commands, actions.get("commands", {}), self._where)
             return tau, self._entries("a command", commands), self._rates(rates)
 
         if not any(isinstance(x, Node) for x in (t, *q, *v)):
@@ -148,30 +196,31 @@ class Law:
         try:
             return unchanging(run, self._where)
         except (TypeError, AttributeError) as error:
-            frames = traceback.extract_tb(error.__traceback__)[3:4]  # the controller's own line
+            frames = traceback.extract_tb(error.__traceback__)[3:4]  # the line of the controller
             lines = [f"line {frame.lineno}: {frame.line or '...'}" for frame in frames]
             message, got = "this controller cannot be traced", "\n       ".join([*lines, str(error)])
             raise UnsupportedError(message, where=self._where, got=got, fix=TRACED) from error
 
     def _initial(self, memory: Any) -> dict[str, np.ndarray]:
-        """Copies of what the controller begins with."""
+        """Copies of the initial values, checked."""
         if not isinstance(memory, Mapping) or not all(isinstance(name, str) for name in memory):
             got, expected = repr(memory)[:80], "initial values by name: {'integral': np.zeros(7)}"
-            raise LinkworkError("this is not a memory", where=self._where, got=got, expected=expected)
+            raise LinkworkError("not a memory", where=self._where, got=got, expected=expected)
         for name in memory:
             if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-                expected = "a name as a variable has one, such as integral"
+                expected = "a name of a variable, such as integral"
                 raise LinkworkError(
-                    "a memory cannot be called so", where=self._where, got=repr(name), expected=expected
+                    "a memory cannot have this name", where=self._where, got=repr(name), expected=expected
                 )
-        found = {}
+        arrays = {}
         for name, value in memory.items():
-            found[name] = np.array(real_numbers(value, f"{self._where}, memory {name!r}"))
-            if not np.isfinite(found[name]).all():
+            arrays[name] = np.array(real_numbers(value, f"{self._where}, memory {name!r}"))
+            if not np.isfinite(arrays[name]).all():
                 raise LinkworkError("not finite", where=f"{self._where}, memory {name!r}", got=value)
-        return found
+        return arrays
 
-    def _remembered(self, memory: Mapping[str, Any]) -> dict[str, Any]:
+    def _states(self, memory: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of all states: those passed, or the initial ones."""
         for name, value in memory.items():
             if name not in self.memory:
                 raise UnknownNameError("memory", name, self.memory, where=self._where)
@@ -181,23 +230,25 @@ class Law:
                 raise ShapeError("wrong shape", where=where, got=np.shape(value), expected=str(shape))
         return {name: _array(value) for name, value in {**self.memory, **memory}.items()}
 
-    def _parted(self, result: Any) -> tuple[Any, Mapping[str, Any]]:
+    def _split(self, result: Any) -> tuple[Any, Mapping[str, Any]]:
+        """Check that a result is tau and rates."""
         if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], Mapping):
             parts = ", ".join(type(part).__name__ for part in result) if isinstance(result, tuple) else ""
             got = f"a tuple of {parts or 'nothing'}" if isinstance(result, tuple) else type(result).__name__
             names = ", ".join(f"{name!r}: ..." for name in self.memory)
-            message, fix = "a controller with a memory gives tau and rates", f"return tau, {{{names}}}"
+            message, fix = "a controller with a memory returns tau and rates", f"return tau, {{{names}}}"
             raise ShapeError(message, where=self._where, got=got, fix=fix)
         return result
 
     def _rates(self, rates: Mapping[str, Any]) -> dict[str, Any]:
+        """Rates of all states as nested lists, checked."""
         for name in rates:
             if name not in self.memory:
                 raise UnknownNameError("memory", name, self.memory, where=f"{self._where}, rates")
         if missing := [name for name in self.memory if name not in rates]:
             got, fix = ", ".join(rates) or "none", f"return tau, {{{', '.join(f'{name!r}: ...' for name in missing)}}}"
             raise LinkworkError("rates of the memory are missing", where=self._where, got=got, fix=fix)
-        found = {}
+        lists = {}
         for name, initial in self.memory.items():
             what = f"the rate of {name!r}"
             try:
@@ -206,18 +257,21 @@ class Law:
                 raise ShapeError(f"{what} is not an array", where=self._where, got=error) from error
             if array.shape != initial.shape:
                 raise ShapeError(
-                    f"{what} does not fit its memory", where=self._where, got=array.shape, expected=str(initial.shape)
+                    f"{what} does not fit its memory",
+                    where=self._where,
+                    got=array.shape,
+                    expected=str(initial.shape),
                 )
             entries = np.array(self._entries(what, array.ravel()), dtype=object)
-            found[name] = entries.reshape(initial.shape).tolist()
-        return found
+            lists[name] = entries.reshape(initial.shape).tolist()
+        return lists
 
     def _torques(self, tau: Any) -> list[Scalar]:
-        """The entries of tau, zeros filled in where only the motors' are given."""
+        """Entries of tau, with zeros for joints without a motor if only the motors' are returned."""
         mobility, names = self.model.mobility, self.model.names_of(self.model.mobility.motors)
         forced, motors = len(mobility.forced), len(mobility.motors)
         forms = [f"{motors} forces, one per motor: {', '.join(names)}"] * bool(motors)
-        forms += [f"{forced} forces, with those on what no motor drives"] * (forced != motors)
+        forms += [f"{forced} forces, with those of joints without a motor"] * (forced != motors)
         expected = "; or ".join(forms) or "no forces, since nothing moves"
         try:
             array = np.array(tau)
@@ -231,45 +285,48 @@ class Law:
         entries = self._entries("tau", array)
         if len(entries) == forced:
             return entries
-        given = dict(zip(mobility.motors, entries, strict=True))
-        return [given.get(k, 0) for k in mobility.forced]
+        by_motor = dict(zip(mobility.motors, entries, strict=True))
+        return [by_motor.get(k, 0) for k in mobility.forced]
 
     def _entries(self, what: str, array: np.ndarray) -> list[Scalar]:
         return entries(what, array, self._where)
 
 
 def entries(what: str, array: np.ndarray, where: str) -> list[Scalar]:
-    """Of a vector: numbers that are finite, or traced."""
-    found = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
-    for k, x in enumerate(found):
+    """Return the entries of a vector, finite numbers or traced ones; raise an error for others."""
+    numbers = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
+    for k, x in enumerate(numbers):
         if not isinstance(x, (Node, int, float, complex)):
             raise ShapeError(f"{what} is not a number", where=f"{where}, entry {k}", got=repr(x))
         if not isinstance(x, Node) and not cmath.isfinite(x):
             raise LinkworkError(f"{what} is not finite", where=f"{where}, entry {k}", got=x)
-    return found
+    return numbers
 
 
 def unchanging(run: Callable[[], Any], where: str) -> Any:
-    """What ``run`` makes of traced numbers. It is asked twice: equal expressions are one node of the graph, so a
-    function of its arguments gives the same nodes, and one of random numbers, clocks or counters does not."""
-    drawn = _random_state()
+    """Return ``run()`` on traced numbers, or raise an error if it is not a function of its arguments.
+
+    It is called twice. Equal expressions are one node of the graph, so a function of its arguments returns the same
+    nodes, and one of random numbers, clocks or counters does not.
+    """
+    state = _random_state()
     value = run()
     same = _listed(value) == _listed(run())
-    if same and _random_state() != drawn:  # by it, or by another thread: few values may come out the same twice
-        same = all(_listed(value) == _listed(run()) for _ in range(AGAIN))
+    if same and _random_state() != state:  # a choice among few random values may be equal twice by chance
+        same = all(_listed(value) == _listed(run()) for _ in range(CALLS))
     if same:
         return value
     raise UnsupportedError(
-        "its result changes from call to call, and would be frozen at what it is now",
+        "the result changes from call to call, and would be compiled in as a constant",
         where=where,
         got="random numbers, a clock, a counter or a memory of earlier calls",
         expected="a function of its arguments alone, which is traced once",
-        fix=f"{NOISE}; what it shall remember is integrated: linkwork.control.with_memory",
+        fix=f"{NOISE}; for states of a controller use linkwork.control.with_memory",
     )
 
 
 def _random_state() -> tuple:
-    """Of the generators that belong to no one."""
+    """State of the global random generators."""
     return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))
 
 
@@ -278,7 +335,7 @@ def _listed(value: Any) -> Any:
 
 
 def _shapes(default: Any) -> tuple[tuple[int, ...], ...]:
-    """The shape of numbers; none of what is no number."""
+    """Shape of a default; none if it is not numeric."""
     try:
         return (np.array(default, float).shape,) if default is not None else ()
     except (TypeError, ValueError):
@@ -286,5 +343,5 @@ def _shapes(default: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def _array(value: Any) -> Any:
-    """A number as it is, anything else as an array."""
+    """Return a number unchanged, anything else as an array."""
     return value if isinstance(value, (Node, Number)) else np.array(value)

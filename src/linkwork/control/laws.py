@@ -1,7 +1,7 @@
-"""Controllers that are ready: PD, PID, PD with gravity compensation, computed torque.
+"""Controllers: PD, PID, PD with gravity compensation, computed torque.
 
-They act on the motors. A reference has one entry for each of them, in the order of ``Robot.motor_names``: all joints
-of a robot without passive or elastic ones; a moving base has none.
+They act on the motors. A reference has one entry per motor, in the order of ``Robot.motor_names``. In a robot without
+passive or elastic joints, all joints but a moving base have a motor.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..scalar.entrywise import absolute, clip
 from ..scalar.orthogonal import Orthogonal
 from .equations import Equations
 from .law import with_memory
-from .references import Point, since
+from .references import Point, unit_step
 
 
 @dataclass(frozen=True, eq=False)
 class _Feedback:
-    """Its fields are gains and limits: one number, or one for each motor."""
+    """A controller whose fields are gains and limits: one number, or one per motor."""
 
     def __post_init__(self):
         for each in fields(self):
@@ -43,62 +43,78 @@ class _Feedback:
 
 
 def check_gain(name: str, values: np.ndarray, where: str) -> None:
-    """Refuse negative gains and limits, and infinite gains, in a controller's fields and in ``gains=``."""
+    """Raise an error for negative gains and limits, and for infinite gains."""
     if not (values >= 0).all() or (not name.endswith("limit") and np.isinf(values).any()):
         raise LinkworkError("out of range", where=where, got=values.min(), expected="numbers, zero or more")
 
 
 class _Motors:
-    """What a law acts on: the motors of a robot, and their errors."""
+    """Motors of a robot, and their errors."""
 
     def __init__(self, law: _Feedback, model: Model):
         self.robot, self.names = Equations(model), model.names_of(model.mobility.motors)
         self.law = type(law).__name__
         if not self.names:
-            fix = "mark joints active"
+            fix = "make joints active in the robot file"
             raise UnsupportedError(f"{self.law} needs motors", where=f"robot {model.name!r}", fix=fix)
         for each in fields(law):
             self.fitting(each.name, getattr(law, each.name))
 
     def marked(self, law: Any) -> Any:
-        """With the shapes and values that its gains may have, for ``Law``."""
+        """Add the attributes with which ``Law`` checks gains."""
         law.check_gain = check_gain
         law.gain_shapes = dict.fromkeys(law.__kwdefaults__, ((), (len(self.names),)))
         return law
 
     def fitting(self, what: str, value: Any) -> Any:
+        """Check the shape of a gain, limit or part of a reference."""
         each = np.shape(value) == (len(self.names),)
         if not each and (np.shape(value) != () or what.startswith("reference")):
             raise ShapeError(
-                f"{what} has one entry per motor",
+                f"{what} needs one entry per motor",
                 where=f"{self.law} of robot {self.robot.model.name!r}",
                 got=np.shape(value),
                 expected=f"({len(self.names)},): {', '.join(self.names)}",
             )
         return value
 
-    def wanted(self, reference: Point | None) -> Point:
+    def target(self, reference: Point | None) -> Point:
+        """Check a reference."""
         if reference is None:
             raise LinkworkError(
                 f"{self.law} needs a reference",
                 where=f"robot {self.robot.model.name!r}",
-                fix="reference=linkwork.control.Quintic(start, goal, duration), or another",
+                fix="give reference=, such as linkwork.control.Quintic(start, goal, duration)",
             )
         return Point(*(self.fitting(f"reference.{x}", part) for x, part in zip("qva", reference, strict=True)))
 
-    def errors(self, q: Any, v: Any, wanted: Point) -> tuple[Any, Any]:
-        """Of positions and velocities."""
-        return wanted.q - self.robot.motor_positions(q), wanted.v - self.robot.motor_velocities(q, v)
+    def errors(self, q: Any, v: Any, target: Point) -> tuple[Any, Any]:
+        """Errors of positions and velocities."""
+        return target.q - self.robot.motor_positions(q), target.v - self.robot.motor_velocities(q, v)
 
-    def within(self, tau: Any, limit: Any) -> Any:
+    def limited(self, tau: Any, limit: Any) -> Any:
+        """Forces within +- limit."""
         return tau if limit is None else clip(tau, -self.fitting("limit", limit), limit)
 
 
 @dataclass(frozen=True, eq=False)
 class PD(_Feedback):
-    """tau = kp (q_ref - q) + kd (v_ref - v), within +- ``limit`` if one is given.
+    """PD controller: tau = kp (q_ref - q) + kd (v_ref - v).
 
-    Gains and limit are one number, or one for each motor.
+    Args:
+        kp: Proportional gains, one number or one per motor (motors,).
+        kd: Derivative gains, in the same form.
+        limit: Largest absolute force in N m (N), in the same form. Default: none.
+
+    Raises:
+        LinkworkError: A gain or limit is negative or not finite.
+
+    Example:
+        >>> start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
+        >>> reference = linkwork.control.Quintic(start, start + 0.1, 0.01)
+        >>> controller = linkwork.control.PD(100, 20)
+        >>> robot.simulate(start, duration=0.01, torque=controller, reference=reference).tau.shape
+        (11, 7)
     """
 
     kp: Any
@@ -106,54 +122,86 @@ class PD(_Feedback):
     limit: Any = None
 
     def for_model(self, model: Model) -> Callable[..., Any]:
-        """The law as a function (t, q, v, reference) of one robot; its gains are keywords."""
+        """Return the controller of one robot.
+
+        Args:
+            model: The robot.
+
+        Returns:
+            Function (t, q, v, reference) -> tau; gains are keyword arguments.
+        """
         motors = _Motors(self, model)
 
         def law(t: Any, q: Any, v: Any, reference: Point | None, *, kp=self.kp, kd=self.kd, limit=self.limit) -> Any:
-            wanted = motors.wanted(reference)
-            e, rate = motors.errors(q, v, wanted)
-            push = motors.fitting("kp", kp) * e + motors.fitting("kd", kd) * rate
-            return motors.within(self._forces(motors.robot, q, v, wanted, push), limit)
+            target = motors.target(reference)
+            e, rate = motors.errors(q, v, target)
+            feedback = motors.fitting("kp", kp) * e + motors.fitting("kd", kd) * rate
+            return motors.limited(self._forces(motors.robot, q, v, target, feedback), limit)
 
         return motors.marked(law)
 
-    def _forces(self, robot: Equations, q: Any, v: Any, wanted: Point, push: Any) -> Any:
-        """Forces of the motors from what the gains make of the errors."""
-        return push
+    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
+        """Forces of the motors from the feedback of errors."""
+        return feedback
 
 
 @dataclass(frozen=True, eq=False)
 class PDGravity(PD):
-    """tau = kp (q_ref - q) + kd (v_ref - v) + g(q): PD, and what holds the robot against gravity.
+    """PD controller with gravity compensation: tau = kp (q_ref - q) + kd (v_ref - v) + g(q).
 
-    Of a robot with a moving base or with passive joints: the motors' part of it, as if the others were held.
+    In a robot with a moving base or passive joints, g(q) is the motors' part, as if the other joints were held.
+
+    Args:
+        kp: Proportional gains, one number or one per motor (motors,).
+        kd: Derivative gains, in the same form.
+        limit: Largest absolute force in N m (N), in the same form. Default: none.
+
+    Example:
+        >>> start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
+        >>> hold = linkwork.control.Point(start, np.zeros(7), np.zeros(7))
+        >>> controller = linkwork.control.PDGravity(100, 20)
+        >>> motion = robot.simulate(start, duration=0.01, torque=controller, reference=hold)
+        >>> bool(np.abs(motion.q - start).max() < 1e-9)
+        True
     """
 
-    def _forces(self, robot: Equations, q: Any, v: Any, wanted: Point, push: Any) -> Any:
+    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         model = robot.model
         forced = ClosedLoops(model, model.expand(q)).to_motors(robot.gravity(q).tolist())
         where = model.mobility.forced
-        return push + np.array([forced[where.index(k)] for k in model.mobility.motors])
+        return feedback + np.array([forced[where.index(k)] for k in model.mobility.motors])
 
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(PD):
-    """The forces that accelerate the motors by a_ref + kd (v_ref - v) + kp (q_ref - q), by inverse dynamics.
+    """Computed-torque controller: inverse dynamics at the accelerations a_ref + kd (v_ref - v) + kp (q_ref - q).
 
-    The errors e of an exact model then decay as e'' + kd e' + kp e = 0. What no motor drives (a moving base, elastic
-    and passive joints) moves as it must: hybrid dynamics. Motors of loops that are not the independent joints tell
-    the accelerations of these, by least squares if there are more of them.
+    With an exact model, the errors e decay as e'' + kd e' + kp e = 0. Joints without a motor (a moving base, elastic
+    and passive joints) move freely, by hybrid dynamics. In a robot with loops whose motors are not the independent
+    joints, the motors determine the independent accelerations, by least squares if there are more motors.
+
+    Args:
+        kp: Proportional gains in 1/s^2, one number or one per motor (motors,).
+        kd: Derivative gains in 1/s, in the same form.
+        limit: Largest absolute force in N m (N), in the same form. Default: none.
+
+    Example:
+        >>> start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
+        >>> reference = linkwork.control.Quintic(start, start + 0.1, 0.01)
+        >>> controller = linkwork.control.ComputedTorque(100, 20)
+        >>> robot.simulate(start, duration=0.01, torque=controller, reference=reference).q.shape
+        (11, 7)
     """
 
-    def _forces(self, robot: Equations, q: Any, v: Any, wanted: Point, push: Any) -> Any:
-        model, mobility, a = robot.model, robot.model.mobility, wanted.a + push
+    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
+        model, mobility, a = robot.model, robot.model.mobility, target.a + feedback
         if mobility.motors != mobility.driven:
-            if loose := model.names_of(mobility.free):  # a moving base is none: joints do not move by it
+            if free := model.names_of(mobility.free):  # a moving base is not among them
                 raise UnsupportedError(
-                    "computed torque needs motors at independent joints where others are left free",
+                    "computed torque of a robot with free joints needs motors at the independent joints",
                     where=f"robot {model.name!r}",
-                    got=f"motors {', '.join(model.names_of(mobility.motors))}; free: {', '.join(loose)}",
-                    fix="let `independent` name the active joints; or use PDGravity",
+                    got=f"motors {', '.join(model.names_of(mobility.motors))}; free: {', '.join(free)}",
+                    fix="name the active joints in `independent`, or use PDGravity",
                 )
             columns = robot.motor_jacobian(q).T[[mobility.independent.index(k) for k in mobility.driven]]
             a = Orthogonal(columns.tolist()).solve((a - robot.motor_drift(q, v)).tolist())
@@ -162,10 +210,24 @@ class ComputedTorque(PD):
 
 @dataclass(frozen=True, eq=False)
 class PID(_Feedback):
-    """tau = kp e + ki z + kd e', where e = q_ref - q and z' = e, within +- ``limit`` if one is given.
+    """PID controller: tau = kp e + ki z + kd e', where e = q_ref - q and z' = e.
 
-    The integral z, a memory called "integral", stops growing beyond +- ``integral_limit``, and tau takes it as no
-    larger. Gains and limits are one number, or one for each motor.
+    The integral z is a state of the controller, recorded as "integral". It stops growing beyond +- ``integral_limit``,
+    and tau uses it clipped to this range.
+
+    Args:
+        kp: Proportional gains, one number or one per motor (motors,).
+        ki: Integral gains, in the same form.
+        kd: Derivative gains, in the same form.
+        limit: Largest absolute force in N m (N), in the same form. Default: none.
+        integral_limit: Largest absolute integral in rad s (m s), in the same form. Default: none.
+
+    Example:
+        >>> start = np.array([0, 0, 0, -1.5, 0, 1.5, 0])
+        >>> reference = linkwork.control.Quintic(start, start + 0.1, 0.01)
+        >>> controller = linkwork.control.PID(100, 10, 20)
+        >>> robot.simulate(start, duration=0.01, torque=controller, reference=reference).integral.shape
+        (11, 7)
     """
 
     kp: Any
@@ -175,7 +237,14 @@ class PID(_Feedback):
     integral_limit: Any = None
 
     def for_model(self, model: Model) -> Callable[..., Any]:
-        """The law as a function (t, q, v, reference, memory) of one robot; its gains are keywords."""
+        """Return the controller of one robot.
+
+        Args:
+            model: The robot.
+
+        Returns:
+            Function (t, q, v, reference, memory) -> tau, rates; gains are keyword arguments.
+        """
         motors = _Motors(self, model)
 
         @with_memory(integral=np.zeros(len(motors.names)))
@@ -183,13 +252,15 @@ class PID(_Feedback):
             t: Any, q: Any, v: Any, reference: Point | None, memory: Any,
             *, kp=self.kp, ki=self.ki, kd=self.kd, limit=self.limit, integral_limit=self.integral_limit,
         ) -> Any:  # fmt: skip
-            e, rate = motors.errors(q, v, motors.wanted(reference))
+            e, rate = motors.errors(q, v, motors.target(reference))
             z, growth = memory["integral"], e
             if integral_limit is not None:
-                most = motors.fitting("integral_limit", integral_limit)
-                growth = e * (1 - since(absolute(z) - most) * since(z * e))  # from there on only back
-                z = clip(z, -most, most)
+                bound = motors.fitting("integral_limit", integral_limit)
+                growth = e * (
+                    1 - unit_step(absolute(z) - bound) * unit_step(z * e)
+                )  # beyond the limit it may only shrink
+                z = clip(z, -bound, bound)
             tau = motors.fitting("kp", kp) * e + motors.fitting("ki", ki) * z + motors.fitting("kd", kd) * rate
-            return motors.within(tau, limit), {"integral": growth}
+            return motors.limited(tau, limit), {"integral": growth}
 
         return motors.marked(law)

@@ -1,8 +1,8 @@
-"""References: where the joints should be at a time, how fast, and how they should accelerate.
+"""References: desired positions, velocities and accelerations over time.
 
-A reference is called with a time (a number, an array of them, or a traced number) and gives a :class:`Point`. Those
-with a formula (``traceable``) are written without branches and become part of a compiled program; before its begin and
-after its end a motion from one point to another rests.
+A reference is called with a time (a number, an array, or a traced number) and returns a :class:`Point`. References that
+are formulas (``traceable``) are written without branches and become part of a compiled program. Before its begin and
+after its end, a motion from one point to another rests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ from ..scalar.entrywise import clip, sign
 
 
 class Point(NamedTuple):
-    """Positions, velocities and accelerations, each (n,), or (..., n) for an array of times."""
+    """Desired positions, velocities and accelerations.
+
+    Attributes:
+        q: Positions in rad (m), (n,), or (..., n) for an array of times.
+        v: Velocities, in the same shape.
+        a: Accelerations, in the same shape.
+
+    Example:
+        >>> hold = linkwork.control.Point(np.ones(7), np.zeros(7), np.zeros(7))
+        >>> hold.q.shape
+        (7,)
+    """
 
     q: Any
     v: Any
@@ -27,7 +38,16 @@ class Point(NamedTuple):
 
 
 class Reference(ABC):
-    """``duration`` is the time one motion takes, in seconds."""
+    """Base class of references: objects that are called with a time in s and return a Point.
+
+    Attributes:
+        traceable: Whether it is a formula in t that can be compiled. Default: True.
+        duration: Duration of one motion in s.
+
+    Example:
+        >>> isinstance(linkwork.control.Quintic([0.0], [1.0], 2.0), linkwork.control.Reference)
+        True
+    """
 
     traceable = True
     duration: float
@@ -36,13 +56,20 @@ class Reference(ABC):
     def __call__(self, t: Any) -> Point: ...
 
     def sample(self, times: Any) -> Point:
-        """The points at ``times`` (T,), as arrays (T, n)."""
+        """Return the points at several times.
+
+        Args:
+            times: Times in s, (T,).
+
+        Returns:
+            Point of arrays (T, n).
+        """
         return self(_numbers(times, f"{type(self).__name__}.sample", 1))
 
 
 @dataclass(frozen=True, eq=False)
 class _Straight(Reference):
-    """From ``start`` to ``goal``, all joints together; a subclass tells how far they are at a time after ``begin``."""
+    """A straight line from start to goal, on which all joints move together."""
 
     start: Any
     goal: Any
@@ -54,19 +81,33 @@ class _Straight(Reference):
         _tidy(self, "begin", 0)
 
     def __call__(self, t: Any) -> Point:
-        way = self.goal - self.start
-        s, rate, change = (np.multiply.outer(x, way) for x in self._share(t - self.begin))
+        path = self.goal - self.start
+        s, rate, change = (np.multiply.outer(x, path) for x in self._share(t - self.begin))
         return Point(self.start + s, rate, change)
 
     @abstractmethod
     def _share(self, t: Any) -> tuple[Any, Any, Any]:
-        """The share of the way that is done, from 0 to 1, and its two derivatives."""
+        """Share of the path at a time after the begin, from 0 to 1, and its first two derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quintic(_Straight):
-    """From ``start`` to ``goal`` within ``duration`` by a polynomial of degree five in time, which starts and ends
-    without velocity and acceleration."""
+    """Motion from start to goal by a polynomial of degree five in time, which starts and ends at rest.
+
+    Args:
+        start: Initial positions (n,).
+        goal: Final positions (n,).
+        duration: Duration in s.
+        begin: Time of the start in s. Default: 0.
+
+    Raises:
+        LinkworkError: An argument is out of range.
+        ShapeError: Start and goal have different shapes.
+
+    Example:
+        >>> linkwork.control.Quintic([0.0, 0.0], [1.0, 2.0], 2.0)(1.0).q
+        array([0.5, 1. ])
+    """
 
     duration: float
 
@@ -83,12 +124,22 @@ class Quintic(_Straight):
 
 @dataclass(frozen=True, eq=False)
 class Trapezoidal(_Straight):
-    """From ``start`` to ``goal`` as fast as the joints' largest ``velocity`` and ``acceleration`` allow: constant
-    acceleration, constant velocity, constant deceleration. If the way is too short to reach the velocity, the middle
-    part is left out.
+    """Fastest motion from start to goal within limits of velocity and acceleration (trapezoidal velocity profile).
 
-    The limits are one number or one per joint. All joints start and arrive together, on a straight line in their
-    space, so that one of them is at its limit. The acceleration jumps; at a jump it is the later one.
+    It has constant acceleration, constant velocity and constant deceleration; a short motion has no constant velocity.
+    All joints start and arrive together on a straight line in joint space, so that one of them is at its limit. At a
+    jump of the acceleration, the later value applies.
+
+    Args:
+        start: Initial positions (n,).
+        goal: Final positions (n,).
+        velocity: Largest velocities in rad/s (m/s), one number or one per joint (n,).
+        acceleration: Largest accelerations in rad/s^2 (m/s^2), one number or one per joint (n,).
+        begin: Time of the start in s. Default: 0.
+
+    Example:
+        >>> linkwork.control.Trapezoidal([0.0], [1.0], velocity=1.0, acceleration=2.0).duration
+        1.5
     """
 
     velocity: Any = field(kw_only=True)
@@ -100,10 +151,10 @@ class Trapezoidal(_Straight):
         super().__post_init__()
         for name in ("velocity", "acceleration"):
             _tidy(self, name, min(np.ndim(getattr(self, name)), 1), positive=True, like="start")
-        way = np.abs(self.goal - self.start)
-        with np.errstate(divide="ignore"):  # a joint that stays limits nothing
-            fastest, strongest = (float(np.min(limit / way)) for limit in (self.velocity, self.acceleration))
-        if not way.any():
+        path = np.abs(self.goal - self.start)
+        with np.errstate(divide="ignore"):  # a joint that does not move has no limit
+            fastest, strongest = (float(np.min(limit / path)) for limit in (self.velocity, self.acceleration))
+        if not path.any():
             _set(self, _profile=(0.0, 0.0, 0.0), duration=0.0)
             return
         rate = min(fastest, math.sqrt(strongest))
@@ -114,20 +165,32 @@ class Trapezoidal(_Straight):
         slowing = self.duration - ramp
         up, level, down = clip(t, 0.0, ramp), clip(t - ramp, 0.0, slowing - ramp), clip(t - slowing, 0.0, ramp)
         done = rate * (level + down) + 0.5 * change * (up * up - down * down)
-        pushing = since(t) - since(t - ramp) - since(t - slowing) + since(t - self.duration)
-        return done, change * (up - down), change * pushing
+        pulses = unit_step(t) - unit_step(t - ramp) - unit_step(t - slowing) + unit_step(t - self.duration)
+        return done, change * (up - down), change * pulses
 
 
-def since(t: Any) -> Any:
-    """0 before zero, 1 from then on."""
+def unit_step(t: Any) -> Any:
+    """Return the unit step: 0 before zero, 1 from zero on."""
     return 0.5 + 0.5 * sign(sign(t) + 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class Fourier(Reference):
-    """Sum of harmonics: q_i = offset_i + sum over k = 1 ... K of sines_ik sin(k w t) + cosines_ik cos(k w t), with
-    w = 2 pi ``frequency`` (in hertz). ``sines`` and ``cosines`` are (n, K). It goes on for ever; ``duration`` is one
-    period."""
+    """Periodic motion as a Fourier series.
+
+    q_i = offset_i + sum over k = 1 ... K of sines_ik sin(k w t) + cosines_ik cos(k w t), with w = 2 pi ``frequency``.
+    It does not end; ``duration`` is one period.
+
+    Args:
+        offset: Mean positions (n,).
+        sines: Coefficients of the sines (n, K).
+        cosines: Coefficients of the cosines (n, K).
+        frequency: Frequency of the first harmonic in Hz.
+
+    Example:
+        >>> linkwork.control.Fourier([0.0], [[0.1]], [[0.2]], 0.5)(0.0).q
+        array([0.2])
+    """
 
     offset: Any
     sines: Any
@@ -152,18 +215,31 @@ class Fourier(Reference):
             wave = np.multiply.outer(s, x) + np.multiply.outer(c, y)
             q, a = q + wave, a - (k * w) ** 2 * wave
             v = v + k * w * (np.multiply.outer(c, x) - np.multiply.outer(s, y))
-            s, c = s * C + c * S, c * C - s * S  # of the next multiple of the angle
+            s, c = s * C + c * S, c * C - s * S  # sine and cosine of the next multiple of the angle
         return Point(q, v, a)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled(Reference):
-    """Through the positions ``q`` (T, n) at ``times`` (T,), by polynomials between them, whose derivatives are the
-    velocities and accelerations: so all three always belong together.
+    """Motion through samples, interpolated by polynomials; velocities and accelerations are their derivatives.
 
-    From q alone: the cubic spline that starts and ends at rest. With velocities ``v``: cubics that meet them. With
-    accelerations ``a``, too: polynomials of degree five that meet all. Before the first time and after the last it
-    rests. It looks times up in a table, so it cannot be traced: it is sampled at the steps of a simulation.
+    Positions alone give the cubic spline that starts and ends at rest. Positions and velocities give cubic polynomials,
+    with accelerations polynomials of degree five that pass through all samples. Before the first time and after the
+    last it rests. It looks up times in a table, so it cannot be traced: a simulation samples it at its steps.
+
+    Args:
+        times: Increasing times in s, (T,).
+        q: Positions (T, n).
+        v: Velocities (T, n). Default: those of the spline.
+        a: Accelerations (T, n); they need ``v``. Default: those of the polynomials.
+
+    Raises:
+        LinkworkError: Times do not increase, or accelerations are given without velocities.
+        ShapeError: The arrays do not fit each other.
+
+    Example:
+        >>> linkwork.control.Sampled([0.0, 1.0, 2.0], [[0.0], [1.0], [0.0]])(1.0).q
+        array([1.])
     """
 
     times: Any
@@ -195,17 +271,17 @@ class Sampled(Reference):
                 _tidy(self, name, 2, like="q")
         slopes = _slopes(h, self.q) if self.v is None else self.v
         pieces = _cubics(h, self.q, slopes) if self.a is None else _quintics(h, self.q, slopes, self.a)
-        made = [pieces]  # and derivatives; coefficients (degree, piece, joint), the constant one first
+        derivatives = [pieces]  # coefficients (degree, piece, joint), the constant one first
         for _ in range(2):
-            made.append(np.arange(1, len(made[-1]))[:, None, None] * made[-1][1:])
-        _set(self, _pieces=made, duration=float(self.times[-1] - self.times[0]))
+            derivatives.append(np.arange(1, len(derivatives[-1]))[:, None, None] * derivatives[-1][1:])
+        _set(self, _pieces=derivatives, duration=float(self.times[-1] - self.times[0]))
 
     def __call__(self, t: Any) -> Point:
         t = np.asarray(t)
         if t.dtype == object:
             raise UnsupportedError(
-                "a sampled reference cannot be traced over time",
-                fix="sample it at the steps, as simulate and rollout do; or take Quintic, Trapezoidal or Fourier",
+                "a sampled reference cannot be traced",
+                fix="sample it at the steps, as simulate and rollout do; or use Quintic, Trapezoidal or Fourier",
             )
         first, last = self.times[[0, -1]]
         at = np.clip(np.searchsorted(self.times, t.real, side="right") - 1, 0, len(self.times) - 2)
@@ -223,11 +299,14 @@ def _horner(coefficients: np.ndarray, x: Any) -> Any:
 
 
 def _slopes(h: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Velocities at the points of the cubic spline that starts and ends at rest: its accelerations are continuous if
-    h_i v_i-1 + 2 (h_i-1 + h_i) v_i + h_i-1 v_i+1 = 3 (h_i d_i-1 + h_i-1 d_i), where d are the mean velocities."""
+    """Velocities at the samples of the cubic spline that starts and ends at rest.
+
+    Its accelerations are continuous if h_i v_i-1 + 2 (h_i-1 + h_i) v_i + h_i-1 v_i+1 = 3 (h_i d_i-1 + h_i-1 d_i), where
+    d are the mean velocities.
+    """
     v, d = np.zeros_like(q), np.diff(q, axis=0) / h[:, None]
     above = np.zeros(len(q))
-    for i in range(1, len(h)):  # eliminated downward, solved upward
+    for i in range(1, len(h)):  # forward elimination, then back substitution
         pivot = 2 * (h[i - 1] + h[i]) - h[i] * above[i - 1]
         above[i] = h[i - 1] / pivot
         v[i] = (3 * (h[i] * d[i - 1] + h[i - 1] * d[i]) - h[i] * v[i - 1]) / pivot
@@ -244,14 +323,16 @@ def _cubics(h: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _quintics(h: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     h = h[:, None]
-    D = (q[1:] - q[:-1] - v[:-1] * h - a[:-1] * h**2 / 2) / h**3  # what is missing at the end of each piece
+    D = (
+        q[1:] - q[:-1] - v[:-1] * h - a[:-1] * h**2 / 2
+    ) / h**3  # error at the end of each piece without terms of higher degree
     E = (v[1:] - v[:-1] - a[:-1] * h) / h**2
     F = (a[1:] - a[:-1]) / (2 * h)
     rest = [10 * D - 4 * E + F, (7 * E - 15 * D - 2 * F) / h, (6 * D - 3 * E + F) / h**2]
     return np.array([q[:-1], v[:-1], a[:-1] / 2, *rest])
 
 
-# -- judging what is given ----------------------------------------------------------------------------------------
+# -- checks of arguments -----------------------------------------------------------------------------------------
 
 
 def _set(owner: Any, **values: Any) -> None:
@@ -260,7 +341,7 @@ def _set(owner: Any, **values: Any) -> None:
 
 
 def _tidy(owner: Any, name: str, ndim: int, *, positive: bool = False, like: str = "") -> None:
-    """Make a field a number or an array of ``ndim`` axes, of the same shape as another one."""
+    """Convert a field to a number or an array of ``ndim`` axes; ``like`` names a field of the same shape."""
     value, where = getattr(owner, name), f"{type(owner).__name__}.{name}"
     array = _numbers(value, where, ndim)
     if positive and not (array > 0).all():
@@ -271,13 +352,13 @@ def _tidy(owner: Any, name: str, ndim: int, *, positive: bool = False, like: str
 
 
 def _numbers(value: Any, where: str, ndim: int) -> np.ndarray:
-    wanted = ("a number", "a vector (n,)", "a table with two axes")[ndim]
+    expected = ("a number", "a vector (n,)", "an array with two axes")[ndim]
     try:
         array = np.array(value, float)
     except (TypeError, ValueError) as error:
-        raise ShapeError("not an array of numbers", where=where, got=repr(value), expected=wanted) from error
+        raise ShapeError("not an array of numbers", where=where, got=repr(value), expected=expected) from error
     if array.ndim != ndim or (ndim and not array.size):
-        raise ShapeError("wrong shape", where=where, got=array.shape, expected=wanted)
+        raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
     if not np.isfinite(array).all():
         raise LinkworkError("not finite", where=where, got=value, expected="finite numbers")
     return array

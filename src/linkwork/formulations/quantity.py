@@ -51,13 +51,13 @@ class Variable:
 
     @property
     def unit_text(self) -> str:
-        """The unit as text; for joint vectors that of a joint that turns, then that of one that slides."""
-        return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} of a joint that slides)"
+        """The unit as text; for joint vectors that of a revolute joint, then that of a prismatic one."""
+        return self.unit if isinstance(self.unit, str) else f"{self.unit[0]} ({self.unit[1]} for a prismatic joint)"
 
     @property
     def documentation(self) -> str:
         """Name, shape, meaning and unit, as lines of a docstring's section."""
-        shape = ", ".join(SIZES.get(str(size), str(size)) for size in self.shape)
+        shape = ", ".join(["...", *(SIZES.get(str(size), str(size)) for size in self.shape)])
         return in_section(f"{self.name} ({shape}): {', '.join(filter(None, (self.meaning, self.unit_text)))}")
 
     def along(self, axis: int) -> tuple[str, ...] | None:
@@ -78,23 +78,23 @@ VARIABLES = {
         Variable("a_joints", ("joints",), ACCELERATION, "accelerations of all joints", "aj"),
         Variable("a_known", ("a_known",), ACCELERATION, "accelerations of the driven joints", "qdd"),
         Variable(
-            "tau_known", ("tau_known",), FORCE, "forces on what no motor drives, beside springs and friction", "tau"
+            "tau_known", ("tau_known",), FORCE, "forces on joints without motors, besides springs and friction", "tau"
         ),
         Variable(
             "forces",
             ("residual",),
             "N, N m",
-            "at the cuts, of the first frame on the second in the axes of the first",
+            "constraint forces at the cut joints, of the first frame on the second in the axes of the first",
         ),
-        Variable("commands", ("commands",), "SI", "commands of force laws, such as thrusts", "u"),
+        Variable("commands", ("commands",), "SI", "command inputs of force laws, such as thrusts", "u"),
         Variable(
             "contacts",
             ("contacts",),
-            "of 1",
-            "which contacts are on the ground, 1, or 0; where forces are left open, larger ones are weights",
+            "dimensionless",
+            "1 for each contact on the ground, otherwise 0; larger numbers are weights if the forces are not unique",
             "on",
         ),
-        Variable("restitution", ("restitution",), "of 1", "share of the normal velocity that comes back", "e"),
+        Variable("restitution", ("restitution",), "dimensionless", "coefficient of restitution, 0 to 1", "e"),
         Variable(
             "wrenches",
             ("wrenches", 6),
@@ -157,16 +157,16 @@ class Quantity:
 
     def meaning(self, variable: Variable) -> str:
         """Return the meaning of an input or output, with its unit."""
-        return f"{variable.meaning or f'{self.title}, {self.summary}'}, {variable.unit_text}"
+        return f"{variable.meaning or self.summary}, {variable.unit_text}"
 
     @property
     def documentation(self) -> str:
         """Summary, call, and inputs and outputs with shapes and units, as a docstring."""
         inputs = [VARIABLES[name] for name in self.inputs]
-        call = f"{', '.join(each.name for each in self.outputs)} = {self.name}({', '.join(self.called_with)})"
+        call = f"``{', '.join(each.name for each in self.outputs)} = robot.{self.name}({', '.join(self.called_with)})``"
         arguments = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
         ports = ["Args:", *arguments, "", "Returns:", *(each.documentation for each in self.outputs)]
-        head = [f"{self.title.capitalize()}: {self.summary}.", call]
+        head = [f"{self.summary[0].upper()}{self.summary[1:]}.", call]
         return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])
 
     @property

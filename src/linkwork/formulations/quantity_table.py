@@ -1,4 +1,4 @@
-"""The quantities there are: what each is called, takes and gives, in which units, and what is built into it."""
+"""The table of quantities: name, inputs, outputs with units, and the forces that each includes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ CONTACT_FORCES = Variable(
     "forces",
     ("contacts", 6),
     "N, N m",
-    "of the ground on the contacts, a row each: force, then moment about the contact's frame, in the world's axes",
+    "contact forces of the ground, a row for each contact: force, then moment about its frame's origin, in world axes",
     labels=(None, ("fx", "fy", "fz", "mx", "my", "mz")),
 )
 
 
 def slope(of: str, by: str, shape: tuple[str, str]) -> Variable:
-    """A row for each entry of one, a column for each entry of the other; of q, along the tangent of its coordinates."""
+    """Return the output with the derivative of one vector with respect to another: a row for each entry of the first, a
+    column for each entry of the second, or for each direction of its tangent if it is q."""
     what, along = VARIABLES[of].meaning, "positions along their tangent" if by == "q" else VARIABLES[by].meaning
-    return Variable(f"d{of}_d{by}", shape, "SI", f"slopes of the {what} by the {along}")
+    return Variable(f"d{of}_d{by}", shape, "SI", f"derivatives of the {what} with respect to the {along}")
 
 
 def quantity_of(model: Model, name: str) -> Quantity:
-    """A quantity as it is of a robot: where forces of the surroundings take commands, these are the last of its inputs,
-    and the last of its slopes are by them."""
+    """Return a quantity for a model: if its force laws take commands, these are the last input, and the last of the
+    derivatives is with respect to them."""
     if name not in QUANTITIES:
         raise UnknownNameError("quantity", name, QUANTITIES)
     asked = QUANTITIES[name]
@@ -50,7 +51,7 @@ QUANTITIES = {
     for quantity in (
         Quantity(
             "inverse_dynamics",
-            "joint forces for a motion",
+            "joint forces that produce a motion",
             of.inverse_dynamics,
             ("q", "v", "a"),
             (TAU,),
@@ -70,7 +71,7 @@ QUANTITIES = {
         ),
         Quantity(
             "hybrid_dynamics",
-            "forces of motors, accelerations of what they leave free",
+            "forces of driven joints, accelerations of free joints",
             of.hybrid_dynamics,
             ("q", "v", "a_known", "tau_known"),
             (replace(TAU, shape=("motors",)), replace(A, shape=("tau_known",))),
@@ -78,13 +79,12 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "What motors leave free: a floating base, elastic and passive joints. ``tau_known`` is zero if left "
-                "out."
+                "Free joints are a floating base, elastic and passive joints. Default of ``tau_known``: zero."
             ),
         ),
         Quantity(
             "inverse_dynamics_derivatives",
-            "tau, its slopes by q and v, and M",
+            "tau, its derivatives wrt q and v, and M",
             dynamics.inverse_dynamics_derivatives,
             ("q", "v", "a"),
             (TAU, slope("tau", "q", ("tau", "dq")), slope("tau", "v", ("tau", "v")), M),
@@ -92,13 +92,13 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball "
+                "Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball "
                 "joint."
             ),
         ),
         Quantity(
             "forward_dynamics_derivatives",
-            "a, and its slopes by q, v and tau",
+            "a, and its derivatives wrt q, v and tau",
             dynamics.forward_dynamics_derivatives,
             ("q", "v", "tau"),
             (A, *(slope("a", *by) for by in (("q", ("v", "dq")), ("v", ("v", "v")), ("tau", ("v", "tau"))))),
@@ -106,13 +106,13 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "Columns of q are along the tangent of its coordinates: in the own axes of a floating base or ball "
+                "Columns for q are along the tangent of its coordinates: in the body axes of a floating base or ball "
                 "joint."
             ),
         ),
         Quantity(
             "inertia_matrix",
-            "M(q), complete and symmetric",
+            "inertia matrix (mass matrix) M(q), full and symmetric",
             of.inertia_matrix,
             ("q",),
             (M,),
@@ -121,7 +121,7 @@ QUANTITIES = {
         ),
         Quantity(
             "bias",
-            "joint forces at zero acceleration: M a + b = tau",
+            "joint forces at zero acceleration: tau = M a + bias",
             of.bias,
             ("q", "v"),
             (Variable("b", ("v",), FORCE),),
@@ -140,14 +140,14 @@ QUANTITIES = {
         ),
         Quantity(
             "coriolis_matrix",
-            "C(q, v) with Mdot - 2 C skew-symmetric",
+            "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric",
             of.coriolis_matrix,
             ("q", "v"),
             (Variable("C", ("v", "v"), "SI", letter="Cor"),),  # C12 is a cosine
         ),
         Quantity(
             "kinetic_energy",
-            "of bodies and rotors",
+            "kinetic energy of bodies and rotors",
             of.kinetic_energy,
             ("q", "v"),
             (Variable("T", (), "J"),),
@@ -155,7 +155,7 @@ QUANTITIES = {
         ),
         Quantity(
             "potential_energy",
-            "of gravity and springs",
+            "potential energy of gravity and springs",
             of.potential_energy,
             ("q",),
             (Variable("V", (), "J"),),
@@ -163,7 +163,7 @@ QUANTITIES = {
         ),
         Quantity(
             "momentum",
-            "linear, and angular about the centre of mass",
+            "linear momentum, and angular about the centre of mass",
             of.momentum,
             ("q", "v"),
             (
@@ -179,14 +179,14 @@ QUANTITIES = {
         ),
         Quantity(
             "center_of_mass",
-            "of the moving bodies, in the world",
+            "centre of mass of the moving bodies, in the world",
             of.center_of_mass,
             ("q",),
             (Variable("c", (3,), "m", letter="com", labels=(("x", "y", "z"),)),),  # c12 would be taken for a cosine
         ),
         Quantity(
             "pose",
-            "4 x 4 pose of a frame in the world",
+            "pose of a frame in the world, as a 4 x 4 matrix",
             of.pose,
             ("q",),
             (Variable("T", (4, 4), "origin in m", labels=(("x", "y", "z", "1"), ("x", "y", "z", "origin"))),),
@@ -194,7 +194,7 @@ QUANTITIES = {
         ),
         Quantity(
             "jacobian",
-            "6 x nv, linear rows first, at the frame's origin",
+            "Jacobian of a frame at its origin, linear rows first",
             of.jacobian,
             ("q",),
             (Variable("J", (6, "v"), "SI", labels=(TWIST, None)),),
@@ -204,7 +204,7 @@ QUANTITIES = {
         ),
         Quantity(
             "jacobian_drift",
-            "Jdot v: a frame's acceleration when a is zero",
+            "Jdot v, the acceleration of a frame when a is zero",
             of.jacobian_drift,
             ("q", "v"),
             (Variable("Jdot_v", (6,), "m/s^2, rad/s^2", letter="Jdv", labels=(TWIST,)),),
@@ -329,34 +329,35 @@ QUANTITIES = {
         ),
         Quantity(
             "regressor",
-            "joint forces per dynamic parameter: tau = Y theta",
+            "regressor Y of the dynamic parameters: tau = Y theta",
             of.parameter_regressor,
             ("q", "v", "a"),
             (Variable("Y", ("tau", "parameters"), "SI"),),
             ("gravity",),
             details=(
-                '``parameters``: "standard", "minimal" or "lin"; a column for each of ``parameter_names(parameters, '
-                "drives)``. ``drives``: which parameters of joints and motors have columns. None: those that are not "
-                "zero (rotor inertia IA, Coulomb and viscous friction FS and FV, those of further friction laws, "
-                'stiffness K). True: also where they are zero, except K. False: none. Names, such as ("IA", "FS", '
-                '"FV", "F0"): these of every joint and motor; "elbow.FV" is that of one.'
+                '``parameters``: "standard", "minimal" (base parameters) or "lin"; a column for each of '
+                "``parameter_names(parameters, drives)``. ``drives``: which parameters of joints and motors have "
+                "columns. None (default): those that are not zero (rotor inertia IA, Coulomb and viscous friction FS "
+                "and FV, those of further friction laws, stiffness K). True: also those that are zero, except K. "
+                'False: none. Names, such as ("IA", "FS", "FV", "F0"): these for every joint and motor; "elbow.FV" '
+                "for one joint."
             ),
         ),
         Quantity(
             "tree_jacobian",
-            "6 x all joints, as if the loops were open: of a leg, say",
+            "Jacobian of a frame wrt all joints, with open loops",
             of.tree_jacobian,
             ("q",),
             (Variable("J", (6, "joints"), "SI", labels=(TWIST, None)),),
             of_frame=True,
             details=(
-                "In world axes. A frame with the name of a loop is where the loop was cut, the tip of a leg; the "
-                "leg's own columns are its Jacobian J_i."
+                "In world axes. A frame with the name of a loop is at its cut joint, the tip of a leg; the columns of "
+                "the leg are its Jacobian J_i."
             ),
         ),
         Quantity(
             "motor_jacobian",
-            "motors' velocities per independent one",
+            "velocities of motors per independent velocity",
             of.motor_jacobian,
             ("q",),
             (Variable("J", ("motors", "v"), "SI"),),
@@ -364,7 +365,7 @@ QUANTITIES = {
         ),
         Quantity(
             "platform_jacobian",
-            "independent velocities per velocity of the motors",
+            "independent velocities per velocity of motors",
             of.platform_jacobian,
             ("q",),
             (Variable("J", ("v", "motors"), "SI"),),
@@ -372,7 +373,7 @@ QUANTITIES = {
         ),
         Quantity(
             "velocity_map",
-            "velocities of all joints per independent one",
+            "velocities of all joints per independent velocity",
             of.velocity_map,
             ("q",),
             (Variable("G", ("joints", "v"), "SI"),),
@@ -380,32 +381,31 @@ QUANTITIES = {
         ),
         Quantity(
             "position_map",
-            "changes of all positions per direction in which they can",
+            "changes of all positions per independent direction",
             of.position_map,
             ("q",),
             (Variable("G", ("joints", "dq"), "SI"),),
             details=(
-                "It equals ``velocity_map`` unless something rolls, which can stand at places to which it cannot go "
-                "straight."
+                "It equals ``velocity_map`` unless the robot rolls: positions then have more freedom than velocities."
             ),
         ),
         Quantity(
             "joint_velocities",
-            "of all joints, loops closed",
+            "velocities of all joints, with closed loops",
             of.joint_velocities,
             ("q", "v"),
             (V_JOINTS,),
         ),
         Quantity(
             "joint_accelerations",
-            "of all joints, loops closed",
+            "accelerations of all joints, with closed loops",
             of.joint_accelerations,
             ("q", "v", "a"),
             (A_JOINTS,),
         ),
         Quantity(
             "constrained_dynamics",
-            "accelerations of all joints and forces at the cuts",
+            "accelerations of all joints, and constraint forces",
             of.constrained_dynamics,
             ("q", "v_joints", "tau"),
             (A_JOINTS, CUT_FORCES),
@@ -413,24 +413,24 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "From velocities of all joints. It exists wherever the mechanism is regular, also where the "
-                "independent joints do not determine the others."
+                "From velocities of all joints. It exists wherever the mechanism is regular, even if the independent "
+                "joints do not determine the others."
             ),
         ),
         Quantity(
             "constraint_forces",
-            "that hold the loops together at the cuts",
+            "constraint forces that close the loops",
             of.constraint_forces,
             ("q", "v_joints", "tau"),
             (CUT_FORCES,),
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
-            details="The entries are those of ``loop_residual``.",
+            details="They act at the cut joints; the entries are those of ``loop_residual``.",
         ),
         Quantity(
             "contact_dynamics",
-            "accelerations, and forces on the contacts",
+            "accelerations, and contact forces",
             contact.contact_dynamics,
             ("q", "v", "tau", "contacts"),
             (A, CONTACT_FORCES),
@@ -438,13 +438,13 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "``contacts``: 1 for each of ``robot.model.switched`` on the ground, which is held where it stands, "
-                "else 0."
+                "``contacts``: 1 for each contact of ``robot.model.switched`` on the ground, which is held there, "
+                "otherwise 0."
             ),
         ),
         Quantity(
             "contact_inverse_dynamics",
-            "forces of joints and contacts for a motion",
+            "joint and contact forces for a motion",
             contact.contact_inverse_dynamics,
             ("q", "v", "a", "contacts"),
             (TAU, CONTACT_FORCES),
@@ -452,41 +452,41 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details=(
-                "The least contact forces that leave nothing to joints without motors, and the joint forces. What"
-                " they cannot bear stays in tau of those joints, the first six of a floating base. Among those on the"
-                " ground, a larger number of ``contacts`` takes a larger share."
+                "The smallest contact forces for which joints without motors need no force, and the joint forces. What"
+                " contacts cannot provide remains in tau of those joints, the first six entries for a floating base. A"
+                " contact with a larger number in ``contacts`` takes a larger share."
             ),
         ),
         Quantity(
             "impact",
-            "velocities after contacts meet the ground, and impulses",
+            "velocities after an impact with the ground, and impulses",
             contact.impact,
             ("q", "v", "contacts", "restitution"),
             (
                 replace(VARIABLES["v"], name="v_after", meaning="velocities after the impact"),
-                replace(CONTACT_FORCES, name="impulses", unit="N s, N m s"),
+                replace(CONTACT_FORCES, name="impulses", unit="N s, N m s", meaning="contact impulses of the ground"),
             ),
             ("rotors",),
             of_joints=True,
             details=(
-                "Those of ``contacts`` stop at once, or move back along the ground's normal with a share of the "
-                "velocity, by contact."
+                "The contacts with 1 in ``contacts`` stop, or rebound along the normal of the ground by their "
+                "coefficient of restitution."
             ),
         ),
         Quantity(
             "conditioning",
-            "how well the independent joints tell the others, 0 to 1",
+            "conditioning of the loops, 0 (singular) to 1",
             of.conditioning,
             ("q",),
-            (Variable("c", (), "of 1", letter="cond"),),
+            (Variable("c", (), "dimensionless", letter="cond"),),
             details=(
-                "Forward dynamics in the coordinates of the independent joints does not exist at 0 (it gives NaN "
-                "there)."
+                "How well the independent joints determine the others. At 0, forward dynamics in their coordinates "
+                "does not exist and gives NaN."
             ),
         ),
         Quantity(
             "loop_rates",
-            "at which the joints open the loops",
+            "rates at which joint velocities open the loops",
             of.loop_rates,
             ("q", "v_joints"),
             (Variable("rates", ("residual",), "m/s, rad/s"),),
@@ -494,14 +494,14 @@ QUANTITIES = {
         ),
         Quantity(
             "loop_residual",
-            "by how much the loops are open",
+            "residual of the loops, zero if they are closed",
             of.loop_residual,
             ("q",),
             (Variable("r", ("residual",), "m, rad"),),
         ),
         Quantity(
             "torque_projector",
-            "joint forces N z that move nothing",
+            "projector N on joint forces N z without effect on motion",
             of.torque_projector,
             ("q",),
             (Variable("N", ("tau", "tau"), "SI"),),

@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing but themselves: text, tables and charts in one look."""
+"""Self-contained HTML pages: text, tables and charts in one style."""
 
 from .charts import DOTS, Series, chart, legend
 from .document import heading, page, paragraph, table

@@ -1,4 +1,4 @@
-"""Line charts as inline SVG, coloured by the page's style, so that they follow light, dark and paper."""
+"""Line charts as inline SVG, coloured by the style of the page, for light and dark screens and for paper."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WIDTH, HEIGHT = 360, 210
 LEFT, RIGHT, TOP, BOTTOM = 50, 8, 24, 34
 BAND = 7  # style of a wide pale curve, under the others
 DOTS = 8  # style of points that no line joins
-SPANS = 160  # of a curve with more points: least and greatest of each are drawn, so that no peak is lost
+SPANS = 160  # a curve with more points is drawn by the least and greatest of each span, so that no peak is lost
 
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: its label, its values, and which of the page's styles it has: 0 for totals, on top of the others."""
+    """A curve: its label, its values, and the number of its style; style 0, for totals, is drawn on top."""
 
     label: str
     values: np.ndarray
@@ -35,8 +35,8 @@ def chart(
     axis: str = "time (s)",
     shaded: tuple[float, float] | None = None,
 ) -> Safe:
-    """Curves over time, or what else ``axis`` says; values that are not finite leave gaps. ``shaded``: a part of the
-    axis that is marked."""
+    """Return a chart of curves over time, or over ``axis``; values that are not finite leave gaps. ``shaded``: an
+    interval of the axis that is marked."""
     finite = [each.values[np.isfinite(each.values)] for each in series]
     low, high = _range(np.concatenate(finite))
     ticks = _ticks(low, high)
@@ -70,19 +70,18 @@ def chart(
     parts.append(f'<text x="{WIDTH - RIGHT}" y="13" text-anchor="end">{in_html(unit)}</text>')
     for each in sorted(series, key=lambda s: (s.style == 0) - (s.style == BAND)):
         path, pen, joined = [], "M", each.style != DOTS
-        for k in _telling(each.values):
+        for k in _visible(each.values):
             if math.isfinite(each.values[k]):
                 path.append(f"{pen}{across(float(t[k])):.1f} {up(float(each.values[k])):.1f}{'' if joined else 'h0'}")
                 pen = "L" if joined else "M"
             else:
                 pen = "M"
-        drawn = "".join(path)
-        parts.append(f'<path class="curve s{each.style}" d="{drawn}"/>')
+        parts.append(f'<path class="curve s{each.style}" d="{"".join(path)}"/>')
     return Safe("<figure>" + "".join(parts) + "</svg></figure>\n")
 
 
 def legend(series: Sequence[Series]) -> Safe:
-    """What the curves of a row of charts are."""
+    """Return the legend of a row of charts."""
     entries = "".join(
         f'<li><svg viewBox="0 0 32 10" aria-hidden="true"><line class="s{each.style}" x1="1" x2="31" y1="5" y2="5"'
         f' stroke-width="2"/></svg>{in_html(each.label)}</li>'
@@ -91,8 +90,8 @@ def legend(series: Sequence[Series]) -> Safe:
     return Safe(f'<ul class="legend">{entries}</ul>\n')
 
 
-def _telling(values: np.ndarray) -> list[int]:
-    """Places of what is drawn of a curve: of each of many spans the least, the greatest, and one that leaves a gap."""
+def _visible(values: np.ndarray) -> list[int]:
+    """Return the indices to draw: in each of many spans the least, the greatest, and one that leaves a gap."""
     if len(values) <= 2 * SPANS:
         return list(range(len(values)))
     edges = np.linspace(0, len(values), SPANS + 1).round().astype(int).tolist()
@@ -117,7 +116,7 @@ def _range(values: np.ndarray) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """About four round numbers that reach from one end to the other."""
+    """Return about four round numbers from one end to the other."""
     rough = (high - low) / 4
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: no script, no network. Names come from strangers' files: all is escaped."""
+"""One self-contained HTML page: no script, no network. Names may come from any file, so all texts are escaped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SHORT = 20  # rows of a table that stays on one sheet of paper
 
 
 def table(table: Table, kind: str = "") -> Safe:
-    """A table, if it has rows, that scrolls by itself where it is too wide; a column without any value is left out, and
-    minus signs of numbers are as wide as plus signs. ``kind``: its class."""
+    """Return a table, if it has rows, that scrolls if it is too wide. A column without any value is left out, and minus
+    signs of numbers are as wide as plus signs. ``kind``: its CSS class."""
     notes = "".join(paragraph(note, "note") for note in table.notes)
     if not table.rows:
         return Safe(notes)
@@ -27,7 +27,7 @@ def table(table: Table, kind: str = "") -> Safe:
     columns = table.shown()
     right = ' class="number"'
     head = "".join(f"<th{right * (align == 'right')}>{in_html(column.head)}</th>" for column, align, _ in columns)
-    cells = ([cell(column, value) for value in own] for column, _, own in columns)
+    cells = ([cell(column, value) for value in values] for column, _, values in columns)
     body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*cells, strict=True))
     kind += " short" if len(table.rows) <= SHORT else ""
     title = f"<caption>{in_html(table.title)}</caption>" if table.title else ""
@@ -47,7 +47,7 @@ def heading(text: str) -> Safe:
 
 
 def page(title: str, summary: str, facts: Mapping[str, Any], sections: Mapping[str, Safe], footer: str) -> str:
-    """The whole page: a title, what there is to know at a glance, a list of contents, the sections."""
+    """Return the page: a title, a list of facts, a table of contents, the sections."""
     style = (files(__package__ or "") / "style.css").read_text(encoding="utf-8")
     anchors = {name: f"section-{k}" for k, name in enumerate(sections, 1)}
     contents = "".join(f'<li><a href="#{anchor}">{in_html(name)}</a></li>' for name, anchor in anchors.items())

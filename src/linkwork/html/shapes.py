@@ -1,4 +1,4 @@
-"""Small drawings as inline SVG: bars with deviations in the rows of tables, and maps of matrices."""
+"""Small drawings as inline SVG: bars with error bars for table rows, and maps of matrices."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from ..quoting import Safe, in_html
 
-HALF, BAR = 50, 12  # of a bar: from zero to an end, and its height
-CELL, LABEL = 10, 62  # of a map
-LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # from which on a cell is fuller
+HALF, BAR = 50, 12  # half the width of a bar, and its height
+CELL, LABEL = 10, 62  # size of a cell of a map, and width of its labels
+LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # sizes from which on a cell is darker
 
 
 def deviation_bar(value: float, deviation: float, before: float | None = None) -> Safe:
-    """A value from zero in the middle, two deviations to either side of it, and a mark at what it was before; in a
-    scale of its own."""
+    """Return a bar from zero in the middle to a value, with an error bar of two deviations to each side and a mark at
+    the value before; each bar has its own scale."""
     reach = max(abs(value) + 2 * deviation, abs(before or 0.0))
     if not (0 < reach < np.inf):
         return Safe("")
@@ -41,13 +41,13 @@ def deviation_bar(value: float, deviation: float, before: float | None = None) -
 
 
 def share_bar(share: float) -> Safe:
-    """A part of a whole, 0 to 1."""
+    """Return a bar for a fraction from 0 to 1."""
     return Safe(f'<span class="bar"><span style="width:{100 * min(max(share, 0.0), 1.0):.0f}%"></span></span>')
 
 
 def triangle_map(title: str, names: Sequence[str], matrix: np.ndarray) -> Safe:
-    """Entries between -1 and 1 below the diagonal of a symmetric matrix: blue where they are positive, orange where
-    negative, fuller with their size. Names stand at the diagonal, for their row and their column."""
+    """Return a map of the entries, between -1 and 1, below the diagonal of a symmetric matrix: blue if positive, orange
+    if negative, darker with their size. The names of rows and columns are at the diagonal."""
     sizes = np.digitize(np.abs(matrix), LEVELS)
     size = CELL * len(names)
     parts = [f'<path class="grid" d="M0 0L{size} {size}H0Z"/>']

@@ -1,5 +1,6 @@
-"""What there is to say about a robot, as plain data: what ``linkwork VERB --json`` prints is what the function of that
-name returns, and the tables of the command line are made of it.
+"""Facts about robots as plain data: parts, operation counts, agreement of methods, speed, files.
+
+``linkwork COMMAND --json`` prints what the function of that name returns.
 """
 
 from .agreement import checks

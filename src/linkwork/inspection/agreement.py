@@ -1,4 +1,4 @@
-"""Does a robot's dynamics agree with itself? Every formulation against the others, and laws of physics."""
+"""Checks of a robot's dynamics: every formulation against the others, and laws of physics."""
 
 from __future__ import annotations
 
@@ -18,13 +18,25 @@ from .states import random_states
 
 COMPARED = ("inverse_dynamics", "inertia_matrix", "bias", "forward_dynamics", "hybrid_dynamics")
 STATES = 256
-EXACT = 1e-12  # the same numbers in another order of operations
-SOLVED = 1e-9  # a linear system in between, whose condition number multiplies rounding errors
+EXACT = 1e-12  # tolerance where only the order of operations differs
+SOLVED = 1e-9  # tolerance after solving a linear system, whose condition number amplifies rounding errors
 
 
 def checks(robot: Robot) -> list[dict[str, Any]]:
-    """Each check with its deviation, relative to the largest value, over random states: every formulation against the
-    others, native code against the interpreter and against the formulation on plain floats, and laws of physics."""
+    """Check a robot's dynamics at random states: formulations against each other, and laws of physics.
+
+    Native code is also checked against the interpreter and against the formulation on Python floats.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        A dict for each check: its name, the largest relative deviation, the tolerance, and whether they agree.
+
+    Example:
+        >>> all(check["agrees"] for check in linkwork.inspection.checks(robot))  # doctest: +SKIP
+        True
+    """
     return list(_checks(robot))
 
 
@@ -36,9 +48,11 @@ def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
     exact = SOLVED if robot.model.constrained else EXACT
     u = [states["commands"]] * bool(robot.command_names)
     M, force = robot.inertia_matrix(q), robot.inverse_dynamics(q, v, a, *u)
-    G = robot.velocity_map(q)[..., list(robot.model.mobility.forced), :]  # velocities of what the forces act on
-    whole = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v, *u)
-    yield _check("inverse dynamics = M a + bias", deviation(np.einsum("...fi,...f->...i", G, force), whole), exact)
+    G = robot.velocity_map(q)[
+        ..., list(robot.model.mobility.forced), :
+    ]  # velocities of the joints that the forces act on
+    total = np.einsum("...ij,...j->...i", M, a) + robot.bias(q, v, *u)
+    yield _check("inverse dynamics = M a + bias", deviation(np.einsum("...fi,...f->...i", G, force), total), exact)
     back = robot.forward_dynamics(q, v, force, *u)
     yield _check("forward dynamics of inverse dynamics = a", deviation(back, a), SOLVED)
     yield _check("M is symmetric", deviation(M, M.swapaxes(-1, -2)), 0.0)
@@ -50,14 +64,12 @@ def _checks(robot: Robot) -> Iterator[dict[str, Any]]:
 
 
 def _compare(robot: Robot, quantity: str, states: dict[str, np.ndarray]) -> Iterator[dict[str, Any]]:
-    """Every method of a quantity against the first, against the interpreter, and against itself on plain floats."""
+    """Compare every method of a quantity with the first, with the interpreter, and with itself on Python floats."""
     solved = quantity in ("forward_dynamics", "hybrid_dynamics") or robot.model.constrained
     tolerance = SOLVED if solved else EXACT
-    first, among, interpreter, plain, able = None, 0.0, 0.0, 0.0, 0
-    for method in methods(quantity):
-        if method.refusal(robot.model):
-            continue
-        able += 1
+    first, among, interpreter, plain = None, 0.0, 0.0, 0.0
+    applicable = [method for method in methods(quantity) if not method.refusal(robot.model)]
+    for method in applicable:
         function = robot.compile(quantity, method=method.name)
         arguments = [states[port.name] for port in function.program.inputs]
         result, slow = _tuple(function(*arguments)), tuple(interpret(function.program, arguments))
@@ -67,18 +79,18 @@ def _compare(robot: Robot, quantity: str, states: dict[str, np.ndarray]) -> Iter
         few = [x[:4] for x in arguments]
         plain = max(plain, deviation(tuple(x[:4] for x in result), _plain(robot, function, few)))
     name = quantity.replace("_", " ")
-    if able > 1:
-        yield _check(f"{name}: {able} methods agree", among, tolerance)
+    if len(applicable) > 1:
+        yield _check(f"{name}: {len(applicable)} methods agree", among, tolerance)
     yield _check(f"{name}: native = interpreter", interpreter, tolerance)
     yield _check(f"{name}: native = the formulation on plain floats", plain, tolerance)
 
 
-def _check(what: str, apart: float, tolerance: float) -> dict[str, Any]:
-    return {"check": what, "deviation": apart, "tolerance": tolerance, "agrees": apart <= tolerance}
+def _check(name: str, difference: float, tolerance: float) -> dict[str, Any]:
+    return {"check": name, "deviation": difference, "tolerance": tolerance, "agrees": difference <= tolerance}
 
 
 def _plain(robot: Robot, function: Function, arguments: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """The formulation as it stands on its page, run on Python floats."""
+    """Run the formulation as it is written, on Python floats."""
     quantity, method = function.label.quantity, function.label.method
     problem = Problem(robot.model, quantity, find_method(quantity, method, robot.model), parameters="standard")
     rows = zip(*(x.tolist() for x in arguments), strict=True)
@@ -91,7 +103,7 @@ def _tuple(result: Any) -> tuple[Any, ...]:
 
 
 def _power_balance(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray, G: np.ndarray) -> float:
-    """Deviation of the power from the rate of energy along the motion."""
+    """Return the deviation of the power from the rate of change of the energy."""
     dq = robot.joint_velocities(q, v)[..., list(robot.model.mobility.configuration)]
     kinetic = robot.kinetic_energy.jvp()(q, v, dq=dq, dv=a)
     potential = robot.potential_energy.jvp()(q, dq=dq)

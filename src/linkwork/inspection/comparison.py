@@ -1,4 +1,4 @@
-"""All methods of a quantity side by side: operations, speed, agreement."""
+"""Comparison of all methods of a quantity: operations, speed, agreement."""
 
 from __future__ import annotations
 
@@ -19,29 +19,54 @@ BATCH = 4096
 
 
 def compare(robot: Robot, quantity: str | None = None, *, progress: Progress = nullcontext) -> dict[str, Any]:
-    """All methods that work for this robot side by side, of a quantity or of all that have methods: operations that
-    the paper prints, those that the method executes as written, those of the final program, nanoseconds of one state in
-    a batch, and the largest deviation from any other method, relative, over random states."""
+    """Compare all methods that work for this robot: operations, speed, agreement.
+
+    Args:
+        robot: The robot.
+        quantity: Name of the quantity. Default: all quantities with several methods.
+        progress: Context manager called with a text for each method. Default: none.
+
+    Returns:
+        The robot, the batch size, and for each quantity a list of methods: operations printed in the paper, executed as
+        written, and in the final program, ns per state in a batch, and the largest relative deviation from any other
+        method over random states.
+
+    Raises:
+        UnknownNameError: There is no such quantity, or it has one method only.
+
+    Example:
+        >>> table = linkwork.inspection.compare(robot, "inertia_matrix")  # doctest: +SKIP
+    """
     if quantity is not None and quantity not in WITH_METHODS:
         raise UnknownNameError("quantity with methods", quantity, WITH_METHODS)
-    asked = [quantity] if quantity else WITH_METHODS
-    return {
-        "robot": robot.name,
-        "batch": BATCH,
-        "quantities": {each: _methods(robot, each, progress) for each in asked},
-    }
+    rows = {each: _methods(robot, each, progress) for each in ([quantity] if quantity else WITH_METHODS)}
+    return {"robot": robot.name, "batch": BATCH, "quantities": rows}
 
 
 def cite(method: str) -> dict[str, str]:
-    """The reference of a method, or those of several of that name: key -> BibTeX."""
-    found = [m.reference for m in METHODS if m.name == method]
-    if not found:
+    """Return the reference of a method as BibTeX.
+
+    Args:
+        method: Name of the method, such as "crba".
+
+    Returns:
+        {key: BibTeX}; several if quantities have different methods of that name.
+
+    Raises:
+        UnknownNameError: There is no such method.
+
+    Example:
+        >>> list(linkwork.inspection.cite("crba"))
+        ['walker1982']
+    """
+    keys = [m.reference for m in METHODS if m.name == method]
+    if not keys:
         raise UnknownNameError("method", method, dict.fromkeys(m.name for m in METHODS))
-    return {key: references()[key] for key in found}
+    return {key: references()[key] for key in keys}
 
 
 def _methods(robot: Robot, quantity: str, progress: Progress) -> list[dict[str, Any]]:
-    """One row for each method of a quantity, the fewest operations first; refused methods come last."""
+    """Return a row for each method of a quantity, the fewest operations first and refused methods last."""
     rows, results = [], {}
     states = random_states(robot, BATCH)
     for method in methods(quantity):
@@ -67,12 +92,12 @@ def _methods(robot: Robot, quantity: str, progress: Progress) -> list[dict[str, 
 
 
 def _operations(row: dict[str, Any]) -> float:
-    """Multiplications and additions."""
+    """Return the number of multiplications and additions, for sorting."""
     return math.inf if row["refusal"] else row["operations"]["mul"] + row["operations"]["add"]
 
 
 def _printed(method: Method, n: int) -> tuple[int, int] | None:
-    """Printed multiplications and additions for n joints: the table's own number, or its polynomial's."""
+    """Return the printed multiplications and additions for n joints: the number in the table, or its polynomial."""
     rows = printed(method)
     if not rows:
         return None

@@ -18,7 +18,7 @@ from ..robot import Robot
 from ..table import Table
 
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
-RARE = (  # not shown where there are none
+RARE = (  # columns that are shown only if there are any
     "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "neg",
 )  # fmt: skip
 SHOWN = ("mul", "add", "sincos")
@@ -35,14 +35,30 @@ def count(
     frame: str | None = None,
     parameters: str = "minimal",
 ) -> dict[str, Any]:
-    """Operations of each quantity by each method that works for this robot, or of those that are named.
+    """Count the operations of each quantity by each method that works for this robot.
 
-    ``frame``: of poses and Jacobians; the last one, if not said. ``parameters``: as of ``compile``; with "input" the
-    work off line is told apart.
+    Args:
+        robot: The robot.
+        quantity: Only this quantity. Default: all.
+        method: Only this method. Default: all.
+        frame: Frame of poses and Jacobians. Default: the robot's last frame.
+        parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``; with "input" operations
+            that depend on them alone are counted as off line.
+
+    Returns:
+        The robot, the frame, the convention of counting, a list of counts, and a list of refused methods.
+
+    Raises:
+        UnknownNameError: There is no such quantity, method, frame or choice of parameters.
+
+    Example:
+        >>> row = linkwork.inspection.count(robot, "inverse_dynamics", "rnea")["counts"][0]
+        >>> sorted(row)
+        ['method', 'on_line', 'quantity']
     """
     frame = _checked(robot, quantity, frame, parameters)
     rows, refused = [], []
-    for name, chosen in _asked(robot, quantity, method):
+    for name, chosen in _pairs(robot, quantity, method):
         try:
             rows.append(_row(robot, name, chosen, frame, parameters))
         except LinkworkError as error:
@@ -52,63 +68,91 @@ def count(
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused}
 
 
-def passes(
-    robot: Robot,
-    quantity: str | None = None,
-    method: str | None = None,
-    *,
-    frame: str | None = None,
-    parameters: str = "minimal",
-) -> dict[str, Any]:
-    """What each pass of the compiler saves, alone and in turn: of the dynamics by the methods with the fewest
-    operations, or of what is named."""
-    frame = _checked(robot, quantity, frame, parameters)
-    dynamics = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+def passes(robot: Robot, quantity: str | None = None, method: str | None = None, **options: Any) -> dict[str, Any]:
+    """Count what each compiler pass saves, alone and in turn.
+
+    Args:
+        robot: The robot.
+        quantity: Only this quantity. Default: inverse and forward dynamics and inertia matrix.
+        method: Only this method. Default: the one with the fewest operations.
+        **options: ``frame`` and ``parameters``, as for ``count``.
+
+    Returns:
+        The robot, the convention of counting, and a table for each quantity and method.
+
+    Raises:
+        UnknownNameError: There is no such quantity, method, frame or choice of parameters.
+
+    Example:
+        >>> table = linkwork.inspection.passes(robot, "gravity")["passes"][0]
+        >>> table["passes"][0]["pass"]
+        'as traced'
+    """
+    _, selected = _selected(robot, quantity, method, **options)
     tables = []
-    for name, chosen in _asked(robot, quantity, method) if method else dynamics:
-        taken, program = pipeline.traced(robot, name, method=chosen, parameters=parameters, **_of_frame(name, frame))
-        tables.append({"quantity": name, "method": taken, "passes": pass_by_pass(program)})
+    for name, chosen, how in selected:
+        applied, program = pipeline.traced(robot, name, method=chosen, **how)
+        tables.append({"quantity": name, "method": applied, "passes": pass_by_pass(program)})
     return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
 
 
-def derivatives(
-    robot: Robot,
-    quantity: str | None = None,
-    method: str | None = None,
-    *,
-    frame: str | None = None,
-    parameters: str = "minimal",
-) -> dict[str, Any]:
-    """Operations of derivatives as the compiler makes them: by each input, by all of the state, vjp, jvp and hvp; and
-    those of QUANTITY_derivatives by each method, where there is such a quantity. Of the dynamics by the methods with
-    the fewest operations, or of what is named."""
-    frame = _checked(robot, quantity, frame, parameters)
-    dynamics = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+def derivatives(robot: Robot, quantity: str | None = None, method: str | None = None, **options: Any) -> dict[str, Any]:
+    """Count the operations of derivatives: with respect to each input and the whole state, vjp, jvp and hvp.
+
+    Quantities that are derivatives themselves, such as forward_dynamics_derivatives, are counted by each method.
+
+    Args:
+        robot: The robot.
+        quantity: Only this quantity. Default: inverse and forward dynamics and inertia matrix.
+        method: Only this method. Default: the one with the fewest operations.
+        **options: ``frame`` and ``parameters``, as for ``count``.
+
+    Returns:
+        The robot, the frame, the convention of counting, and a table for each quantity and method.
+
+    Raises:
+        UnknownNameError: There is no such quantity, method, frame or choice of parameters.
+
+    Example:
+        >>> table = linkwork.inspection.derivatives(linkwork.load("planar2r"), "gravity")["tables"][0]
+        >>> [row["how"] for row in table["derivatives"]]
+        ['itself', 'derivative', 'vjp', 'jvp', 'hvp']
+    """
+    frame, selected = _selected(robot, quantity, method, **options)
     tables = []
-    for name, chosen in _asked(robot, quantity, method) if method else dynamics:
-        function = robot.compile(name, method=chosen, parameters=parameters, **_of_frame(name, frame))
+    for name, chosen, how in selected:
+        function = robot.compile(name, method=chosen, **how)
         inputs = [port.name for port in function.program.inputs]
-        made = [("itself", function)]
-        made += [("derivative", function.derivative(each)) for each in inputs if len(inputs) > 1]
-        made += [(how, getattr(function, how)()) for how in ("derivative", "vjp", "jvp", "hvp")]
-        if (form := f"{name}_derivatives") in QUANTITIES:
-            made += [(each, robot.compile(form, method=each, parameters=parameters)) for each in _names(robot, form)]
+        functions = [("itself", function)]
+        functions += [("derivative", function.derivative(each)) for each in inputs if len(inputs) > 1]
+        functions += [(kind, getattr(function, kind)()) for kind in ("derivative", "vjp", "jvp", "hvp")]
+        if (published := f"{name}_derivatives") in QUANTITIES:
+            functions += [(each, robot.compile(published, method=each, **how)) for each in _names(robot, published)]
         rows = [
-            {"how": how, "gives": [port.name for port in each.program.outputs], "on_line": asdict(each.operations)}
-            for how, each in made
+            {"how": kind, "gives": [port.name for port in each.program.outputs], "on_line": asdict(each.operations)}
+            for kind, each in functions
         ]
         tables.append({"quantity": name, "method": function.label.method, "derivatives": rows})
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "tables": tables}
 
 
+def _selected(
+    robot: Robot, quantity: str | None, method: str | None, *, frame: str | None = None, parameters: str = "minimal"
+) -> tuple[str, list[tuple[str, str, dict[str, str]]]]:
+    """Return the frame, and quantities and methods with options of ``compile``: by default the dynamics, by the methods
+    with the fewest operations."""
+    frame = _checked(robot, quantity, frame, parameters)
+    pairs = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
+    pairs = _pairs(robot, quantity, method) if method else pairs
+    return frame, [(name, chosen, {"parameters": parameters, **_of_frame(name, frame)}) for name, chosen in pairs]
+
+
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
-    """The frame to take; what is not known is refused."""
-    for value, allowed, what in (
-        (quantity, QUANTITIES, "quantity"),
-        (parameters, PARAMETERS, "treatment of parameters"),
-    ):
-        if value and value not in allowed:
-            raise UnknownNameError(what, value, allowed)
+    """Return the frame to use; raise an error for an unknown name."""
+    if quantity and quantity not in QUANTITIES:
+        raise UnknownNameError("quantity", quantity, QUANTITIES)
+    if parameters not in PARAMETERS:
+        raise UnknownNameError("choice of parameters", parameters, PARAMETERS)
     return robot.model.frame(frame or robot.frame_names[-1]).name
 
 
@@ -116,8 +160,8 @@ def _of_frame(quantity: str, frame: str) -> dict[str, str]:
     return {"frame": frame} if QUANTITIES[quantity].of_frame else {}
 
 
-def _asked(robot: Robot, quantity: str | None, method: str | None) -> list[tuple[str, str]]:
-    """The pairs of quantity and method to count. What the user names is kept, even if it is refused later."""
+def _pairs(robot: Robot, quantity: str | None, method: str | None) -> list[tuple[str, str]]:
+    """Return the pairs of quantity and method to count; those that the user names are kept even if refused later."""
     if quantity:
         return [(quantity, name) for name in ([method] if method else _names(robot, quantity))]
     if method and method not in METHOD_NAMES:
@@ -141,7 +185,7 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
 
 
 def pass_by_pass(program: Program) -> list[dict[str, Any]]:
-    """Operations of the program as traced, after each pass in turn; what each changes alone."""
+    """Return the operations of the traced program, after each pass in turn, and what each pass changes alone."""
     start = counted(program)
     rows: list[dict[str, Any]] = []
 
@@ -156,11 +200,11 @@ def pass_by_pass(program: Program) -> list[dict[str, Any]]:
     return rows
 
 
-# -- tables of these facts ---------------------------------------------------------------------------------------------
+# -- tables ------------------------------------------------------------------------------------------------------------
 
 
 def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
-    """Tables of what ``count`` returns: on line, and off line where parameters are inputs."""
+    """Yield the tables of ``count``: on line, and off line if parameters are inputs."""
     rows = facts["counts"]
     notes = [facts["convention"]]
     if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
@@ -171,10 +215,10 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
         names = [key for key in asdict(Operations()) if key not in RARE or any(row[stage][key] for row in of_stage)]
         shown: list[list[Any]] = []
         for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
-            own = list(some)
-            if own[0]["method"]:
+            group = list(some)
+            if group[0]["method"]:
                 shown.append([quantity, *[None] * len(names)])
-            for row in own:
+            for row in group:
                 counts = [row[stage][name] or (None if name in RARE else 0) for name in names]
                 shown.append([f"  {row['method']}" if row["method"] else quantity, *counts])
         columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
@@ -183,7 +227,7 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def pass_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
-    """Tables of what ``passes`` returns."""
+    """Yield the tables of ``passes``."""
     counted = ("add", HEADS["sincos"])
     columns = ["pass", ("alone:", "mul"), *counted, ("in turn:", "mul"), *counted, ("saved", "in all")]
     for each in facts["passes"]:
@@ -192,19 +236,19 @@ def pass_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
             alone = (f"{row['alone'][key]:+d}" if row["alone"][key] else "-" for key in SHOWN)
             rows.append([row["pass"], *alone, *(row["after"][key] for key in SHOWN), row["saved"]])
         yield Table(f"{facts['robot']}: {each['quantity']} by {each['method']}", columns, rows)
-    yield Table("", [], [], ["mul and add saved in all, of those that the formulation takes as it is traced."])
+    yield Table("", [], [], ["Saved in all: mul and add, compared with the formulation as it is traced."])
 
 
 def derivative_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
-    """Tables of what ``derivatives`` returns."""
+    """Yield the tables of ``derivatives``."""
     names = ("mul", "add", "div", "sincos", "instructions")
     columns = ["", "gives", *(HEADS.get(name, name) for name in names), "times"]
     for each in facts["tables"]:
-        own = each["derivatives"][0]["on_line"]["instructions"]
+        itself = each["derivatives"][0]["on_line"]["instructions"]
         rows = []
         for row in each["derivatives"]:
             counts = [row["on_line"][name] for name in names]
-            times = f"{counts[-1] / own:.2f}" if own else None
+            times = f"{counts[-1] / itself:.2f}" if itself else None
             rows.append([row["how"], ", ".join(row["gives"]), *counts, times])
         of = f" of {facts['frame']}" if QUANTITIES[each["quantity"]].of_frame else ""
         by = f" by {each['method']}" if each["method"] else ""

@@ -1,4 +1,4 @@
-"""What a robot is made of, as plain data."""
+"""The parts of a robot, as plain data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ JOINT_VALUES = (
 
 
 def robots() -> list[dict[str, Any]]:
-    """The bundled robots, in a few words each."""
+    """List the bundled robots.
+
+    Returns:
+        A dict for each robot: name, number of joints and degrees of freedom, base, structure, description, sources.
+
+    Example:
+        >>> [row["robot"] for row in linkwork.inspection.robots() if row["joints"] == 7]  # doctest: +SKIP
+    """
     rows = []
     for name in bundled_robots():
         model = load(name).model
@@ -41,7 +48,7 @@ def robots() -> list[dict[str, Any]]:
 
 
 def structure(model: Model) -> str:
-    """In a few words: chain or tree, loops, elastic joints, what deforms, a moving base."""
+    """Describe a structure in a few words: chain or tree, loops, elastic joints, flexible links, floating base."""
     words = ["chain" if model.serial and not model.constrained else "tree"]
     if not model.position_names:
         words = ["body"]
@@ -54,15 +61,15 @@ def structure(model: Model) -> str:
     if model.moving_base:
         words.append("floating base")
     if bodies := sum(joint.kind.free for joint in joints) - model.moving_base:
-        held = any(loop.kind.closes_loop for loop in model.permanent)
-        words.append("platform" if held else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
+        in_loop = any(loop.kind.closes_loop for loop in model.permanent)
+        words.append("platform" if in_loop else f"{bodies} floating bod{'y' if bodies == 1 else 'ies'}")
     return ", ".join(words)
 
 
 def _references(sources: Mapping[str, str]) -> dict[str, str]:
-    """The sources that values refer to: key -> reference."""
+    """Return the sources of the values: {key: reference}."""
     keys = dict.fromkeys(key for key in sources.values() if key in sources or key == ILLUSTRATIVE)
-    return {key: sources.get(key, "values of no real robot, plausible ones") for key in keys}
+    return {key: sources.get(key, "plausible values, not those of a real robot") for key in keys}
 
 
 def ground(model: Model) -> str:
@@ -74,8 +81,18 @@ def carrier(model: Model, body: int) -> str:
 
 
 def inspect(robot: Robot) -> dict[str, Any]:
-    """All there is to know of a robot: joints, bodies, frames, loops, vectors, the methods that apply, the sources of
-    its values."""
+    """Return the parts of a robot: joints, bodies, frames, loops, vectors, methods that apply, sources of values.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        A dict of lists and numbers, in SI units.
+
+    Example:
+        >>> [joint["kind"] for joint in linkwork.inspection.inspect(robot)["joints"]][0]
+        'revolute'
+    """
     model = robot.model
     inertias = {link.name: link.inertia for link in describe(model).links}
     return {
@@ -139,10 +156,10 @@ def inspect(robot: Robot) -> dict[str, Any]:
 
 
 def with_modes(model: Model) -> Iterator[dict[str, Any]]:
-    """Links with modes, one row each."""
+    """Yield a row for each flexible link."""
     for body in model.bodies:
         joint = body.joint
-        if joint.kind.modes and not joint.leader:  # else it is a place along such a link
+        if joint.kind.modes and not joint.leader:  # otherwise it is a station along such a link
             row = {"joint": joint.name, "link": carrier(model, body.parent), "tip": body.name}
             yield row | joint.kind.facts()
 
@@ -163,7 +180,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def screws(joint: Joint) -> list[tuple[str, float, float, str]]:
-    """Axis, angle, length and what the joint's position adds to, outward from the parent."""
+    """Return axis, angle and length of each screw from the parent, and which of them the joint's position adds to."""
     constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
     if not joint.kind.axial:
         return constant

@@ -1,4 +1,4 @@
-"""How far results are apart, how long calls take, and what is going on meanwhile."""
+"""Deviation of results, and time of calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-Progress = Callable[[str], AbstractContextManager[Any]]  # told what begins; it ends when the context does
+Progress = Callable[[str], AbstractContextManager[Any]]  # gets a text, and shows it while the context lasts
 
 
 def deviation(result: Any, reference: Any) -> float:
-    """Largest difference over a batch of states, relative to the largest reference value of the same state; of scalars,
-    which may vanish at some state, relative to the largest of all. Of several results, the largest."""
+    """Return the largest difference over a batch, relative to the largest reference value of the same state.
+
+    For scalars, which may be zero at a state, it is relative to the largest of all states. For tuples it is the largest
+    over their entries.
+    """
     if isinstance(result, tuple):
         return max(deviation(*pair) for pair in zip(result, reference, strict=True))
     difference, size = np.abs(np.subtract(result, reference)), np.abs(reference)
@@ -25,11 +28,11 @@ def deviation(result: Any, reference: Any) -> float:
 
 
 def seconds(call: Callable[[], Any], *, repeats: int = 9, least: float = 0.02) -> float:
-    """Median time of one call, over ``repeats`` rounds of at least ``least`` seconds each."""
+    """Return the median time of one call, over ``repeats`` rounds of at least ``least`` seconds each."""
     call()
     calls = 1
-    while (took := _time(call, calls)) < least:
-        calls = max(2 * calls, int(1.2 * calls * least / max(took, 1e-9)))
+    while (elapsed := _time(call, calls)) < least:
+        calls = max(2 * calls, int(1.2 * calls * least / max(elapsed, 1e-9)))
     return median(_time(call, calls) for _ in range(repeats)) / calls
 
 

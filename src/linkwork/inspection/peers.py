@@ -1,4 +1,4 @@
-"""Pinocchio on the same URDF and the same states, checked to agree before it is timed."""
+"""Pinocchio on the same URDF and the same states: results are compared before it is timed."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .states import random_states
 
 
 class Pinocchio:
-    """``robot``: what linkwork makes of the same URDF, ``path``, without friction and rotor inertias."""
+    """A robot in Pinocchio: the URDF file ``path``, and ``robot``, the same in linkwork without friction and rotors."""
 
     def __init__(self, path: str, robot: Robot):
         if Path(path).suffix.lower() != ".urdf":
             urdf = f"{Path(path).stem}.urdf"
             raise UnsupportedError(
-                "Pinocchio reads URDF only", where="--peers", got=path,
-                fix=f"linkwork convert {path} {urdf}, then linkwork bench {urdf} --peers",
+                "Pinocchio reads URDF only", where="--pinocchio", got=path,
+                fix=f"linkwork convert {path} {urdf}, then linkwork bench {urdf} --pinocchio",
             )  # fmt: skip
         try:
             pinocchio: Any = import_module("pinocchio")
         except ImportError as error:
-            raise missing_package("Pinocchio", "pip install pin", "--peers") from error
+            raise missing_package("Pinocchio", "pip install pin", "--pinocchio") from error
         self.library, self.robot = pinocchio, robot
         self.version = str(pinocchio.__version__)
         floating = self.robot.model.moving_base
@@ -37,12 +37,12 @@ class Pinocchio:
         self.model.gravity.linear = np.array(list(self.robot.model.gravity))
         self.model.armature[:] = 0
         names = list(self.model.names)[2 if floating else 1 :]
-        if self.model.nv < 2:  # its bindings take an array of one row for a column, and abort
-            raise UnsupportedError("robots with a single joint are not compared", where="--peers", got=path)
+        if self.model.nv < 2:  # its bindings take a single row for a column, and abort
+            raise UnsupportedError("robots with a single joint are not compared", where="--pinocchio", got=path)
         if sorted(names) != sorted(self.robot.joint_names):
             raise UnsupportedError(
-                "Pinocchio sees other joints in this file", where="--peers", got=", ".join(names),
-                expected=", ".join(self.robot.joint_names), fix="keep mimic joints with --no-mimic, if there are any",
+                "Pinocchio reads other joints from this file", where="--pinocchio", got=", ".join(names),
+                expected=", ".join(self.robot.joint_names), fix="--no-mimic, if the file has mimic joints",
             )  # fmt: skip
         self.data = self.model.createData()
 
@@ -64,20 +64,20 @@ class Pinocchio:
             theirs = theirs[:, self._order][:, :, self._order]
         else:
             theirs = theirs[:, self._order]
-        apart = deviation(theirs, expected)
-        if not apart < 1e-8:
-            got = f"relative deviation {apart:.1e}"
-            raise LinkworkError(f"Pinocchio's {quantity} differs, so it is not timed", where="--peers", got=got)
+        difference = deviation(theirs, expected)
+        if not difference < 1e-8:
+            got = f"relative deviation {difference:.1e}"
+            raise LinkworkError(f"Pinocchio's {quantity} differs, so it is not timed", where="--pinocchio", got=got)
         one = seconds(lambda: call(self.model, self.data, q[0], *(x[0] for x in rest)))
         return {
             "quantity": quantity,
             "batch_ns_per_state": self._batch(quantity, q, rest) * 1e9,
             "one_call_us": one * 1e6,
-            "deviation": apart,
+            "deviation": difference,
         }
 
     def _batch(self, quantity: str, q: np.ndarray, rest: list[np.ndarray]) -> float:
-        """Seconds per state."""
+        """Return the seconds per state."""
         if quantity == "inertia_matrix":
             return seconds(lambda: [self.library.crba(self.model, self.data, x) for x in q], repeats=5) / len(q)
         pool = self.library.ModelPool(self.model, 1)
@@ -88,12 +88,12 @@ class Pinocchio:
 
     @property
     def _order(self) -> list[int]:
-        """Where each of our velocities stands in Pinocchio's."""
+        """Index of each of our velocities in Pinocchio's vector."""
         joints = map(self._joint, self.robot.coordinates.velocities.joints)
         return [k for joint in joints for k in range(joint.idx_v, joint.idx_v + joint.nv)]
 
     def _joint(self, name: str) -> Any:
-        """Pinocchio's joint of that name; a floating base may be called otherwise there."""
+        """Return Pinocchio's joint of that name; a floating base may have another name there."""
         base = self.robot.model.moving_base and name == self.robot.coordinates.joints[0].name
         return self.model.joints[1 if base else self.model.getJointId(name)]
 
@@ -103,11 +103,11 @@ class Pinocchio:
         return result
 
     def _positions(self, q: np.ndarray) -> np.ndarray:
-        """Pinocchio keeps the angle of a continuous or planar joint as cosine and sine."""
+        """Convert positions: Pinocchio has the angle of a continuous or planar joint as cosine and sine."""
         result = np.empty((len(q), self.model.nq))
         for name, at in self.robot.coordinates.positions.places.items():
-            joint, own = self._joint(name), q[:, at]
-            if joint.nq > own.shape[1]:
-                own = np.column_stack([own[:, :-1], np.cos(own[:, -1]), np.sin(own[:, -1])])
-            result[:, joint.idx_q : joint.idx_q + joint.nq] = own
+            joint, values = self._joint(name), q[:, at]
+            if joint.nq > values.shape[1]:
+                values = np.column_stack([values[:, :-1], np.cos(values[:, -1]), np.sin(values[:, -1])])
+            result[:, joint.idx_q : joint.idx_q + joint.nq] = values
         return result

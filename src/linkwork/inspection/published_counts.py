@@ -1,4 +1,4 @@
-"""The papers' operation counts, rebuilt from running code, as plain data."""
+"""The operation counts of the papers, rebuilt from running code, as plain data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from ..table import Table, markdown
 
 
 def complexity_tables() -> list[dict[str, Any]]:
-    """The complexity tables of the papers: printed counts beside those measured by running the algorithms."""
+    """Rebuild the complexity tables of the papers: printed counts, and counts of the running algorithms.
+
+    Returns:
+        A dict for each table: title, reference, convention, and a row for each algorithm with polynomials in the number
+        of joints, values, and the reason for a difference.
+
+    Example:
+        >>> tables = linkwork.inspection.complexity_tables()  # doctest: +SKIP
+    """
     keys = ("title", "reference", "convention")
     return [{key: getattr(table, key) for key in keys} | {"rows": [*map(_entry, table.rows)]} for table in TABLES]
 
 
 def _entry(row: Row) -> dict[str, Any]:
-    """A row with its measured polynomials, as data."""
+    """Return a row with its measured polynomials, as data."""
     mul, add = row.measured()
     return {
         "algorithm": row.label,
@@ -34,7 +42,7 @@ def _entry(row: Row) -> dict[str, Any]:
 
 
 def as_markdown(facts: Mapping[str, Any]) -> str:
-    """The printed and the measured polynomials, then the printed and measured values."""
+    """Return Markdown: the printed and measured polynomials, then the printed and measured values."""
     counts = [f"{key}, {kind}" for key in ("mul", "add") for kind in ("printed", "measured")]
     rows = [
         [row["algorithm"], *(row[key][kind] for key in ("mul", "add") for kind in ("printed", "measured")),

@@ -12,33 +12,33 @@ from ..table import Column, Table
 from .facts import JOINT_VALUES, carrier, screws, with_modes
 from .states import INERTIA, STIFFNESS, VISCOUS, entries, unit
 
-ROUNDING = 1e-15  # SI: less is none
+ROUNDING = 1e-15  # SI: smaller values are shown as zero
 METRES, RADIANS = [(axis, "m") for axis in "xyz"], [(angle, "rad") for angle in ("roll", "pitch", "yaw")]
 
 
 def joint_tables(model: Model, joints: list[dict[str, Any]]) -> Iterator[Table]:
-    """Limits of joints, and their own inertia, friction and springs; further friction laws; transmissions."""
+    """Yield the limits of joints, their rotor inertia, friction and springs, further friction laws, transmissions."""
     position, speed, effort = (unit(model, VARIABLES[vector].unit, base=False) for vector in ("q", "v", "tau"))
-    inertia, viscous, stiffness = (unit(model, own, base=False) for own in (INERTIA, VISCOUS, STIFFNESS))
+    inertia, viscous, stiffness = (unit(model, units, base=False) for units in (INERTIA, VISCOUS, STIFFNESS))
     limits = [("lower", position), ("upper", position), ("speed", speed), ("effort", effort)]
     rows = [
         [j["name"], j["kind"], j["role"], *(_finite(j[name]) for name in JOINT_VALUES[:4]), _follows(j["mimic"])]
         for j in joints
     ]
     yield Table("Joints", ["joint", "kind", "role", *limits, "follows"], rows)
-    own = [("rotor inertia", inertia), ("Coulomb", effort), ("viscous", viscous), ("stiffness", stiffness)]
+    columns = [("rotor inertia", inertia), ("Coulomb", effort), ("viscous", viscous), ("stiffness", stiffness)]
     rows = [[j["name"], *(j[name] or None for name in JOINT_VALUES[4:])] for j in joints]
     rows = rows if any(value is not None for row in rows for value in row[1:]) else []
     others = dict.fromkeys(joint.kind.heading.lower() for joint in model.coordinates.joints if joint.kind.heading)
     but = f" but the {' and '.join(others)}" if others else ""
     notes = [f"No joint{but} has rotor inertia, friction or a spring."] if joints and not rows else []
-    yield Table("Joints' own inertia, friction and springs", ["joint", *own, ("rest", position)], rows, notes)
+    yield Table("Rotor inertia, friction and springs of joints", ["joint", *columns, ("rest", position)], rows, notes)
     yield _friction_laws(model)
     yield from _transmissions(model)
 
 
 def element_tables(model: Model) -> Iterator[Table]:
-    """Links with modes, constraints, force laws, contacts."""
+    """Yield flexible links, constraints, force laws, contacts."""
     yield from _modes(model)
     yield from (_constraints(model), _forces(model), *_switched(model))
 
@@ -52,29 +52,21 @@ def _friction_laws(model: Model) -> Table:
     ]
     smooth = [(name, drive.friction_width) for drive, name in drives if drive.friction_width]
     rows += [[name, "smooth within a velocity", f"width {width:g}"] for name, width in smooth]
-    return Table("Further laws of friction", ["of", "law", ("numbers", "SI")], rows)
+    return Table("Further friction laws", ["of", "law", ("numbers", "SI")], rows)
 
 
 def _transmissions(model: Model) -> Iterator[Table]:
-    """Velocities of motors per velocity of joints, and what the motors have of their own, before the gears."""
+    """Yield the velocities of motors per velocity of joints, and the values of the motors, before the gears."""
     for each in model.transmissions:
-        own = {
-            ("rotor inertia", "kg m^2"): "rotor_inertia",
-            ("Coulomb", "N m"): "coulomb",
-            ("viscous", "N m s"): "viscous",
-        }
+        fields = {"rotor_inertia": "kg m^2", "coulomb": "N m", "viscous": "N m s"}
         if any(motor.stiffness or not motor.driven for motor in each.motors):
-            own |= {
-                ("stiffness", "N m"): "stiffness",
-                ("rest", "rad"): "rest",
-                ("slack", "rad"): "slack",
-                ("role", ""): "role",
-            }
+            fields |= {"stiffness": "N m", "rest": "rad", "slack": "rad", "role": ""}
         rows = [
-            [motor.name, *map(float, row), *(getattr(motor, field) or None for field in own.values())]
+            [motor.name, *map(float, row), *(getattr(motor, field) or None for field in fields)]
             for motor, row in zip(each.motors, each.matrix, strict=True)
         ]
-        yield Table(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *own], rows)
+        heads = [(name.replace("_", " ").replace("coulomb", "Coulomb"), unit) for name, unit in fields.items()]
+        yield Table(f"Transmission {each.name}: motors per joint", ["motor", *each.joints, *heads], rows)
 
 
 def _modes(model: Model) -> Iterator[Table]:
@@ -100,7 +92,7 @@ def _constraints(model: Model) -> Table:
 
 
 def _numbers(kind: ConstraintKind) -> str | None:
-    """The numbers of a contact or a gear, with single ones first."""
+    """Return the numbers of a contact or a gear, single ones first."""
     values = kind.to_dict()
     numbers = {key: value for key, value in values.items() if isinstance(value, float)}
     for ratios in (value for value in values.values() if isinstance(value, dict)):
@@ -109,7 +101,7 @@ def _numbers(kind: ConstraintKind) -> str | None:
 
 
 def _forces(model: Model) -> Table:
-    """Laws of the surroundings, and what they are commanded by."""
+    """Return the force laws and their command inputs."""
     commands = {
         s.name: ", ".join(f"{n}, {unit}" for n, unit in zip(s.names, s.units, strict=True))
         for s in model.commands.segments
@@ -122,7 +114,7 @@ def _forces(model: Model) -> Table:
 
 
 def _switched(model: Model) -> Iterator[Table]:
-    """A table for each kind of contact with a switch."""
+    """Yield a table for each kind of contact with a switch."""
     for kind in dict.fromkeys(type(each.kind) for each in model.switched):
         declared = kind.declared().values()
         rows = [
@@ -139,24 +131,24 @@ def _listed(value: Any) -> Any:
 
 
 def vector_tables(model: Model) -> Iterator[Table]:
-    """What stands in which vector, and home."""
-    what = {
+    """Yield the contents of the vectors, and home."""
+    texts = {
         "q": "positions of all joints",
         "v": "independent velocities, and accelerations a",
-        "tau": "forces: motors, and what they leave free",
-        "a_known": "driven: hybrid_dynamics is given their accelerations",
-        "tau_known": "free: hybrid_dynamics is given the forces on them",
-        **({"commands": "of thrusters, rotors, ..."} if model.commands.size else {}),
+        "tau": "joint forces: driven and free joints",
+        "a_known": "driven joints: hybrid_dynamics takes their accelerations",
+        "tau_known": "free joints: hybrid_dynamics takes the forces on them",
+        **({"commands": "inputs of thrusters, rotors, ..."} if model.commands.size else {}),
         **({"contacts": "1 for a contact on the ground, else 0"} if model.switched else {}),
     }
-    rows = [[name, len(held := entries(model, name)), text, ", ".join(held) or None] for name, text in what.items()]
+    rows = [[name, len(names := entries(model, name)), text, ", ".join(names) or None] for name, text in texts.items()]
     yield Table("Vectors", ["vector", "size", "what", "entries"], rows)
     home = zip(entries(model, "q"), model.home, strict=True) if model.home else ()
     yield Table("Home", ["", "q"], [[name, _clean(x)] for name, x in home])
 
 
 def inertia_tables(bodies: list[dict[str, Any]]) -> Iterator[Table]:
-    """Masses and inertias of the links, in their own frames."""
+    """Yield masses and inertias of the links, in their frames."""
     rows = [[body["name"], body["mass"], *map(float, body["center"])] for body in bodies]
     columns = ["body", ("mass", "kg"), *((f"centre {axis}", "m") for axis in "xyz")]
     yield Table("Masses, in link frames, with all that is fixed to the link", columns, rows)
@@ -167,7 +159,7 @@ def inertia_tables(bodies: list[dict[str, Any]]) -> Iterator[Table]:
 
 
 def placements(model: Model) -> Table:
-    """Rows of z-x-z screws, as in a modified Denavit-Hartenberg table, one more row for each pair beyond."""
+    """Return z-x-z screws, as in a modified Denavit-Hartenberg table, with one more row for each further pair."""
     rows: list[list[Any]] = []
     for body in model.bodies:
         parent = carrier(model, body.parent)
@@ -179,7 +171,7 @@ def placements(model: Model) -> Table:
         if chain[0][0] == "x":
             chain.insert(0, ("z", 0.0, 0.0, ""))
         pairs = [_pair(*screw) for screw in chain]
-        pairs += [(None, None)] * (3 - len(pairs))  # a joint without a z axis of its own
+        pairs += [(None, None)] * (3 - len(pairs))  # a joint without a z screw
         while len(pairs) > 3:
             rows.append([body.name, parent, *pairs[0], *pairs[1], None, None])
             pairs, parent = pairs[2:], ""
@@ -203,7 +195,7 @@ def frames(facts: list[dict[str, Any]]) -> Table:
 
 
 def methods(facts: list[dict[str, Any]]) -> Table:
-    """The methods that apply; of the others, why not."""
+    """Return the methods that apply, and the reasons why others do not."""
     rows = [[m["quantity"], m["method"], m["summary"]] for m in facts if not m["refusal"]]
     refused: dict[tuple[str, str], list[str]] = {}
     for m in facts:
@@ -214,21 +206,21 @@ def methods(facts: list[dict[str, Any]]) -> Table:
 
 
 def robots_table(facts: list[dict[str, Any]]) -> Table:
-    """The bundled robots, one line each."""
+    """Return the bundled robots, one row each."""
     rows = [
         [row["robot"], row["joints"], row["freedoms"], row["structure"], _brief(row["description"])] for row in facts
     ]
-    notes = ["linkwork inspect ROBOT shows the values, and the sources in full."]
+    notes = ["linkwork inspect ROBOT shows the values and the sources."]
     return Table("", ["robot", "joints", "freedoms", "structure", "description"], rows, notes)
 
 
 def _brief(text: str) -> str:
-    """The beginning, up to the first stop."""
+    """Return the beginning of a text, up to the first punctuation mark."""
     return text[: min((k for mark in ";:." if (k := text.find(mark)) >= 0), default=len(text))]
 
 
 def speed(title: str, rows: list[dict[str, Any]]) -> Table:
-    """How fast functions are, beside their operations."""
+    """Return the speed of functions, and their operations."""
     columns = [
         "quantity", "method", Column("compile", "s", 3), Column("state", "ns", 3), Column("one call", "us", 3),
         "mul", "add", "div",
@@ -244,25 +236,25 @@ def speed(title: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def comparison(title: str, methods: list[dict[str, Any]]) -> Table:
-    """Methods side by side; of those that do not apply, why not."""
+    """Return the comparison of methods, and the reasons why others do not apply."""
     counts = [("printed", "mul"), ("", "add"), ("written", "mul"), ("", "add")]
     counts += [("compiled", "mul"), ("", "add"), ("", "div")]
     columns = ["method", Column("reference", spare=True), *counts, Column("state", "ns", 3), "apart"]
-    able = [row for row in methods if not row["refusal"]]
+    applicable = [row for row in methods if not row["refusal"]]
     rows = [
         [
             row["method"], row["reference"], *(row["printed"] or (None, None)),
             row["executed"]["mul"], row["executed"]["add"],
             row["operations"]["mul"], row["operations"]["add"], row["operations"]["div"] or None,
-            row["batch_ns_per_state"], f"{row['deviation']:.1e}" if len(able) > 1 else None,
+            row["batch_ns_per_state"], f"{row['deviation']:.1e}" if len(applicable) > 1 else None,
         ]
-        for row in able
+        for row in applicable
     ]  # fmt: skip
     return Table(title, columns, rows, [f"{row['method']}: {row['refusal']}" for row in methods if row["refusal"]])
 
 
 def agreement(title: str, checks: list[dict[str, Any]]) -> Table:
-    """Whether formulations agree, and laws of physics hold."""
+    """Return whether formulations agree and laws of physics hold."""
     rows = [[c["check"], c["deviation"], c["tolerance"], "ok" if c["agrees"] else "FAILS"] for c in checks]
     return Table(title, ["check", Column("relative", "deviation", 2), "at most", ""], rows)
 

@@ -299,7 +299,7 @@ def _remedy(mass: float, moments: np.ndarray) -> str:
     if mass == 0:
         return "give the mass, or remove the inertia"
     first = "signs of ixy, ixz, iyz, and the point of reference" if moments[0] < 0 else "that it is about the centre"
-    values = at_door("`robot.with_parameters`", "--values FILE")
+    values = at_door("`robot.with_parameters`", "--with-parameters FILE")
     identify = at_door('`robot.identify(log, method="consistent")`', "`linkwork identify`")
     return f"check {first}; or give values by {values}, or identify them from measurements: {identify}"
 

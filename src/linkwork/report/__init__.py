@@ -1,6 +1,4 @@
-"""A report about a robot, ``html`` on one page, and what it is made of: its picture, a sample motion, its torque in
-parts.
-"""
+"""A report about a robot on one HTML page, and its parts: picture, sample motion, parts of the torque."""
 
 from .motion import Motion, sample_motion
 from .parts import torque_parts

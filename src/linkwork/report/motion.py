@@ -1,5 +1,5 @@
-"""A sample motion of any robot: its motors follow a smooth step within their limits, what they leave free moves as it
-must."""
+"""A sample motion of any robot: driven joints follow a smooth step within their limits, free joints move by the
+dynamics."""
 
 from __future__ import annotations
 
@@ -15,18 +15,30 @@ from ..robot import Robot
 DURATION = 2.0  # seconds
 STEP = 1e-3  # seconds, at most
 TURN, SHIFT = 1.0, 0.25  # radians and metres, at most
-OF_SEVERAL = 0.5  # of that, for each freedom of a joint that has several
-FREE = 0.1  # radians and metres: of bodies that only loops hold
-SHARE, SPEED = 0.6, 0.8  # of the way to a limit, and of the largest speed
-PEAK = 1.875  # largest speed of a quintic, as a share of way over duration
-STABLE = 0.25  # radians that the fastest spring may swing in a step
-WELL = 1e-2  # conditioned loops
+OF_SEVERAL = 0.5  # fraction of that for each degree of freedom of a joint with several
+FREE = 0.1  # radians and metres, for bodies that only loops hold
+SHARE, SPEED = 0.6, 0.8  # fraction of the distance to a limit, and of the largest speed
+PEAK = 1.875  # largest speed of a quintic, as a multiple of distance over duration
+STABLE = 0.25  # radians of phase of the fastest spring in a step
+WELL = 1e-2  # least conditioning of loops
 TRIES = 12
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Samples (T,) and (T, n): time, positions of all joints, independent velocities and accelerations."""
+    """A motion, sampled at T times.
+
+    Attributes:
+        t: Times (T,) in s.
+        q: Positions of all joints (T, nq).
+        v: Independent velocities (T, nv).
+        a: Independent accelerations (T, nv).
+
+    Example:
+        >>> motion = linkwork.report.Motion(np.zeros(2), *np.zeros((3, 2, 7)))
+        >>> motion.q.shape
+        (2, 7)
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -35,26 +47,40 @@ class Motion:
 
     @property
     def dt(self) -> float:
+        """Time step in s."""
         return float(self.t[1] - self.t[0])
 
 
 def sample_motion(robot: Robot) -> Motion:
-    """From rest to rest within the limits of joints and speeds; loops stay far from singular."""
+    """Return a motion from rest to rest within the limits of positions and velocities, away from singularities.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        A Motion of 2 s.
+
+    Raises:
+        LinkworkError: No such motion was found.
+
+    Example:
+        >>> linkwork.report.sample_motion(linkwork.load("planar2r")).q.shape
+        (2001, 2)
+    """
     start = _start(robot)
-    way = _way(robot, start)
+    distance = _distance(robot, start)
     steps = int(np.ceil(DURATION / min(STEP, STABLE / max(_fastest(robot, start), STABLE / STEP))))
     for _ in range(TRIES):
-        with np.errstate(all="ignore"):  # a way through a singularity is not taken, below
-            motion = _moved(robot, start, way, steps)
+        with np.errstate(all="ignore"):  # a motion through a singularity is rejected below
+            motion = _moved(robot, start, distance, steps)
         if _allowed(robot, motion):
             return motion
-        way = way / 2
+        distance = distance / 2
     raise LinkworkError("no motion within the limits was found", where=f"robot {robot.name!r}")
 
 
 def _start(robot: Robot) -> np.ndarray:
-    """Home, or zero; where that is not well within the limits of a joint, the middle of its range. Loops keep their
-    home."""
+    """Return home, or zero; without loops, a joint near its limits starts in the middle of its range."""
     model, coordinates = robot.model, robot.coordinates
     q = np.array(model.home) if model.home else coordinates.neutral()
     if model.constrained:
@@ -67,7 +93,7 @@ def _start(robot: Robot) -> np.ndarray:
 
 
 def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """With springs as far out as the weight pulls them, by Newton steps."""
+    """Return the equilibrium of elastic joints under gravity, by Newton steps."""
     model, coordinates = robot.model, robot.coordinates
     places = [k for joint in coordinates.joints if joint.role == "elastic" for k in model.joint_freedoms(joint.name)]
     if not places:
@@ -81,65 +107,65 @@ def _settled(robot: Robot, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _way(robot: Robot, start: np.ndarray) -> np.ndarray:
-    """How far each driven freedom goes: towards the farther limit, and by turns up and down where there is none."""
+def _distance(robot: Robot, start: np.ndarray) -> np.ndarray:
+    """Return how far each driven joint moves: towards the farther limit, or alternately up and down without limits."""
     coordinates = robot.coordinates
-    ways: list[float] = []
+    distances: list[float] = []
     for k in robot.model.mobility.driven:
         joint, place = coordinates.joint_of(k), coordinates.position_of(k)
         if joint.kind.free:
-            ways.append(FREE)
+            distances.append(FREE)
             continue
         below, above = np.inf, np.inf
         if place is not None:
             below, above = start[place] - coordinates.lower[place], coordinates.upper[place] - start[place]
-        sign = np.sign(above - below) if above != below else (-1) ** len(ways)
+        sign = np.sign(above - below) if above != below else (-1) ** len(distances)
         room = SHARE * max(above, below)
         most = TURN if coordinates.velocities.units[k] == "rad/s" else SHIFT
         if joint.kind.nv > 1:
             most *= OF_SEVERAL
-        ways.append(sign * min(room, most, SPEED * joint.velocity_limit * DURATION / PEAK))
-    return np.array(ways)
+        distances.append(sign * min(room, most, SPEED * joint.velocity_limit * DURATION / PEAK))
+    return np.array(distances)
 
 
 def _fastest(robot: Robot, q: np.ndarray) -> float:
-    """Angular frequency of the fastest spring."""
+    """Return the angular frequency of the fastest spring, in rad/s."""
     model = robot.model
-    whole = np.zeros((model.coordinates.nv,) * 2)
-    for joint, own in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
-        whole[np.ix_(own, own)] = joint.stiffness * np.eye(len(own)) + joint.kind.own_stiffness()
+    stiffness = np.zeros((model.coordinates.nv,) * 2)
+    for joint, places in zip(robot.coordinates.joints, robot.coordinates.velocity_ranges, strict=True):
+        stiffness[np.ix_(places, places)] = joint.stiffness * np.eye(len(places)) + joint.kind.own_stiffness()
     for motor, shares in motors(model):
         tree = np.zeros(model.n_tree)
         tree[[k for k, _ in shares]] = [ratio for _, ratio in shares]
         row = model.collect(tree.tolist())
-        whole += motor.stiffness * np.outer(row, row)
-    springs = np.flatnonzero(whole.any(axis=0))
+        stiffness += motor.stiffness * np.outer(row, row)
+    springs = np.flatnonzero(stiffness.any(axis=0))
     at = [k for k, each in enumerate(model.mobility.independent) if each in springs]
     if not at:
         return 0.0
     M = robot.inertia_matrix(q)[np.ix_(at, at)]
-    own = [model.mobility.independent[k] for k in at]
-    K = whole[np.ix_(own, own)]
+    places = [model.mobility.independent[k] for k in at]
+    K = stiffness[np.ix_(places, places)]
     return float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
 
 
-def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Motion:
-    """By the classical Runge-Kutta method on positions of all joints and independent velocities."""
+def _moved(robot: Robot, start: np.ndarray, distance: np.ndarray, steps: int) -> Motion:
+    """Integrate the motion by the classical Runge-Kutta method."""
     model, h = robot.model, DURATION / steps
     independent = model.mobility.independent
     driven = [independent.index(k) for k in model.mobility.driven]
     free = [independent.index(k) for k in model.mobility.free]
     none = np.zeros(len(free))
-    ends_and_middles = np.linspace(0, DURATION, 2 * steps + 1)  # of the steps
-    demanded = Quintic([0.0], [1.0], DURATION).sample(ends_and_middles).a * way
+    times = np.linspace(0, DURATION, 2 * steps + 1)  # ends and middles of the steps
+    driven_a = Quintic([0.0], [1.0], DURATION).sample(times).a * distance
 
     def rates(k: int, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a = np.zeros(model.nv)
-        a[driven] = demanded[k]
+        a[driven] = driven_a[k]
         if free:
-            a[free] = robot.hybrid_dynamics(q, v, demanded[k], none)[1]
-        every = robot.joint_velocities(q, v) if model.constrained else v
-        return np.array(robot.coordinates.rates(list(q), list(every))), a
+            a[free] = robot.hybrid_dynamics(q, v, driven_a[k], none)[1]
+        v_joints = robot.joint_velocities(q, v) if model.constrained else v
+        return np.array(robot.coordinates.rates(list(q), list(v_joints))), a
 
     q, v = start, np.zeros(model.nv)
     Q, V, A = np.empty((steps + 1, model.nq)), np.empty((steps + 1, model.nv)), np.empty((steps + 1, model.nv))
@@ -157,6 +183,7 @@ def _moved(robot: Robot, start: np.ndarray, way: np.ndarray, steps: int) -> Moti
 
 
 def _allowed(robot: Robot, motion: Motion) -> bool:
+    """Return whether a motion is finite, within the limits of active joints, and away from singularities."""
     model = robot.model
     if not all(np.isfinite(each).all() for each in (motion.q, motion.v, motion.a)):
         return False
@@ -167,7 +194,7 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
         return False
     if model.constrained:
         few = motion.q[:: max(1, len(motion.q) // 20)]
-        if model.n_configuration == model.nv:  # where something rolls, the independent joints tell no positions
+        if model.n_configuration == model.nv:  # otherwise it rolls, and independent joints do not determine q
             known = coordinates.whole(model.mobility.independent).positions.joints
             few = robot.assemble(few[:, coordinates.places(known)], guess=few).q
         return bool(np.all(robot.conditioning(few) > WELL))

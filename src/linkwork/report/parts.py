@@ -1,4 +1,4 @@
-"""The torque of a motion in parts, each from the same recursion with all else left out."""
+"""The parts of the torque of a motion, each by inverse dynamics without the others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,23 @@ from .motion import Motion
 
 
 def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Joint forces along a motion (T, n), and what they are made of: inertia, Coriolis and centrifugal, gravity, and
-    friction, springs and surroundings where the robot has them."""
+    """Split the joint forces along a motion into their parts.
+
+    The parts are inertia, Coriolis and centrifugal, gravity, and friction, springs and surroundings if the robot has
+    them.
+
+    Args:
+        robot: The robot.
+        motion: The Motion, such as that of ``sample_motion``.
+
+    Returns:
+        The joint forces (T, n), and {part: joint forces (T, n)}.
+
+    Example:
+        >>> arm = linkwork.load("planar2r")
+        >>> list(linkwork.report.torque_parts(arm, linkwork.report.sample_motion(arm))[1])[:3]
+        ['inertia', 'Coriolis and centrifugal', 'gravity']
+    """
     model = _forced(robot.model)
     q, v, a = motion.q, motion.v, motion.a
     none = np.zeros_like(v)
@@ -33,8 +48,8 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
 
 
 def _forced(model: Model) -> Model:
-    """Inverse dynamics also of passive joints that are free, where it gives zero along a motion they make by
-    themselves: as joints held by springs, of no stiffness."""
+    """Return the model with free passive joints as elastic joints of zero stiffness, so that inverse dynamics has their
+    forces, too; they are zero along a motion of the free robot."""
     free = {model.coordinates.joint_of(k).name for k in model.mobility.free}
     bodies = (
         replace(b, joint=replace(b.joint, role="elastic")) if b.joint.role == "passive" and b.joint.name in free else b
@@ -44,6 +59,8 @@ def _forced(model: Model) -> Model:
 
 
 def _without(model: Model, friction: bool = True, springs: bool = True, **others: tuple) -> Robot:
+    """Return the robot without friction, without springs, or with other fields of its model."""
+
     def changed(drive: Any) -> Any:
         drive = drive if friction else drive.without_friction()
         return drive if springs else drive.without_spring()

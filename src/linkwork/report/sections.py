@@ -1,4 +1,4 @@
-"""The sections of a report, each from the robot and its sample motion."""
+"""The sections of a report, each made from the robot and its sample motion."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from .parts import torque_parts
 
 STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}
 AGREEMENT = 1e-9  # relative to the largest part
-ROUNDING = 1e-14  # kg, m, s: less is what sums leave over
+ROUNDING = 1e-14  # SI: smaller values are rounding errors of sums
 KP, KD = 400, 40  # errors decay within a tenth of a second
-RECORDED = 400  # samples of the simulated motion, about
+RECORDED = 400  # approximate number of samples of the simulated motion
 
 
 def picture(robot: Robot, motion: Motion) -> Safe:
@@ -42,7 +42,7 @@ def picture(robot: Robot, motion: Motion) -> Safe:
         ", ".join(text for role, text in colors.items() if role in roles),
         "rings where loops are cut" if any(loop.kind.mark.shape == "ring" for loop in model.permanent) else "",
         "dashed where the sample motion ends"
-        + (" (what nothing holds is kept in place)" if skeleton.unheld(model) else ""),
+        + (" (floating bodies are kept in place)" if skeleton.unheld(model) else ""),
     ]
     caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
     drawn = skeleton.picture(model, motion.q[0], [motion.q[-1]])
@@ -56,7 +56,7 @@ def frames(robot: Robot) -> Safe:
         paragraph(
             "Modified Denavit-Hartenberg frames of Khalil and Kleinfinger, in which the dynamics is computed: each"
             " body's frame is reached from its parent's by Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r). Lengths in"
-            " m, angles in rad; sigma is 0 for a joint that turns and 1 for one that slides, of others it is the kind;"
+            " m, angles in rad; sigma is 0 for a revolute and 1 for a prismatic joint, otherwise the kind of joint;"
             " parent 0 is the ground."
         )
         + table(replace(mdh, title=""))
@@ -88,68 +88,68 @@ def parameters(robot: Robot) -> Safe:
     return Safe(
         paragraph(
             "Standard parameters in the frames above, in SI units: mass M, first moments MX, MY, MZ, inertias about the"
-            " frame's origin, and of the joints rotor inertia IA, Coulomb friction FS and viscous friction FV. Bold: it"
-            " acts on the joints by itself. Pale: it has no effect on them. The others act in combinations."
+            " frame's origin, and for each joint rotor inertia IA, Coulomb friction FS and viscous friction FV. Bold:"
+            " identifiable alone. Pale: no effect on joint forces. The others act in combinations."
         )
         + table(Table("Standard parameters", ["j", "body", *elements], rows), "numbers")
         + paragraph(
-            f"{len(base)} minimal parameters tell all joint forces that the {len(base.standard)} standard ones do, by"
-            f" the rules of Gautier and Khalil. The rank of the regressor at random states is {agrees}."
+            f"{len(base)} base parameters determine the same joint forces as the {len(base.standard)} standard"
+            f" parameters, by the rules of Gautier and Khalil. The rank of the regressor at random states is {agrees}."
         )
         + table(Table("Combinations", every.columns, combined), "formulas")
-        + (paragraph("By themselves: " + ", ".join(alone) + ".") if alone else "")
+        + (paragraph("Alone: " + ", ".join(alone) + ".") if alone else "")
     )
 
 
 def methods(robot: Robot, progress: Progress) -> Safe:
     text = paragraph(
         f"Every published method that works for this robot, on the same {BATCH} random states. Printed: operations in"
-        " the paper's table for as many rotary joints. Written: those that the method executes, constants"
-        " computed beforehand. Compiled: those left in the program that runs, with"
-        " their sum as a bar. Time: of one state in a batch on one core. Apart: the largest deviation from any other"
-        " method, relative."
+        " the paper's table for as many revolute joints. Written: operations that the published algorithm executes,"
+        " with constants computed beforehand. Compiled: operations of the final program, with their sum as a bar."
+        " State: time per state in a batch on one core. Apart: the largest relative deviation from any other method."
     )
     for quantity, every in compare(robot, progress=progress)["quantities"].items():
-        able = comparison("", every)
-        if not able.rows:
+        compared = comparison("", every)
+        if not compared.rows:
             continue
         total = [row["operations"]["mul"] + row["operations"]["add"] for row in every if not row["refusal"]]
-        bars = [[*row, share_bar(count / max(*total, 1))] for row, count in zip(able.rows, total, strict=True)]
-        text += heading(quantity.replace("_", " ")) + table(Table("", [*able.columns, ""], bars))
+        bars = [[*row, share_bar(count / max(*total, 1))] for row, count in zip(compared.rows, total, strict=True)]
+        text += heading(quantity.replace("_", " ")) + table(Table("", [*compared.columns, ""], bars))
     return Safe(text)
 
 
 def torques(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
     if not model.mobility.motors:
-        return paragraph("This robot has no motors that would give torques.")
-    whole, parts = torque_parts(robot, motion)
-    apart = float(
-        np.abs(sum(parts.values()) - whole).max() / (max(np.abs(each).max() for each in parts.values()) or 1.0)
-    )
+        return paragraph("This robot has no motors.")
+    total, parts = torque_parts(robot, motion)
+    largest_part = max(np.abs(each).max() for each in parts.values()) or 1.0
+    difference = float(np.abs(sum(parts.values()) - total).max() / largest_part)
     names = entries(model, "tau")
     shown = [names.index(name) for name in model.names_of(model.mobility.motors)]
-    series = [Series("total", whole, 0), *(Series(name, part, STYLES[name]) for name, part in parts.items())]
-    least = 1e-9 * np.abs(whole).max()
+    series = [Series("total", total, 0), *(Series(name, part, STYLES[name]) for name, part in parts.items())]
+    least = 1e-9 * np.abs(total).max()
     largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
     peaks = [[names[k], *(float(x[k]) if x[k] > least else 0.0 for x in largest.values())] for k in shown]
     columns = ["joint", *(Column(s.label, digits=3) for s in series)]
-    leaves = "; a moving base, springs and passive joints move as they must" if model.mobility.free else ""
+    free = "; a floating base, elastic and passive joints move by the dynamics" if model.mobility.free else ""
     effort = unit(model, VARIABLES["tau"].unit, base=False)
-    verdict = "agree" if apart <= AGREEMENT else "DO NOT AGREE"
+    verdict = "agree" if difference <= AGREEMENT else "DO NOT AGREE"
     return Safe(
         paragraph(
             f"In {motion.t[-1]:g} s the motors follow polynomials of degree five from rest to rest, within the limits"
-            f" of the joints{leaves}. The forces of the motors, from inverse dynamics, and what they are made of:"
+            f" of the joints{free}. The joint forces from inverse dynamics, and their parts:"
         )
         + _charts(model, "tau", motion.t, series, shown)
         + table(Table(f"Largest values ({effort})", columns, peaks))
-        + paragraph(f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {apart:.0e}.", "note")
+        + paragraph(
+            f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {difference:.0e}.", "note"
+        )
     )
 
 
 def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], shown: list[int]) -> Safe:
-    """A chart for each of the entries of a vector that are shown."""
+    """Return a chart for each of these entries of a vector."""
     layout = layouts(model)[vector]
     drawn = ""
     for k in shown:
@@ -159,7 +159,7 @@ def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], show
 
 
 def simulation(robot: Robot, motion: Motion) -> Safe:
-    """The same motion under control; what cannot be simulated is told in its place."""
+    """Return the same motion under control, or the reason why it cannot be simulated."""
     try:
         return _simulated(robot, motion)
     except LinkworkError as error:
@@ -168,12 +168,12 @@ def simulation(robot: Robot, motion: Motion) -> Safe:
 
 def _simulated(robot: Robot, motion: Motion) -> Safe:
     model = robot.model
-    follows, options = _led(robot, motion) if robot.motor_names else ("is left to itself", {})
+    control, options = _controlled(robot, motion) if robot.motor_names else ("moves without control", {})
     every = max(1, (len(motion.t) - 1) // RECORDED)
     trajectory = robot.simulate(motion.q[0], motion.v[0], float(motion.t[-1]), motion.dt, every=every, **options)
-    found = trajectory.arrays
-    t, kinetic, work = found["t"], found["kinetic_energy"], found["work"]
-    potential = found["potential_energy"] - found["potential_energy"][0]
+    arrays = trajectory.arrays
+    t, kinetic, work = arrays["t"], arrays["kinetic_energy"], arrays["work"]
+    potential = arrays["potential_energy"] - arrays["potential_energy"][0]
     balance = kinetic + potential - kinetic[0] - work
     planned = np.stack([np.interp(t, motion.t, x) for x in motion.q.T], axis=-1)
     exchanged = max(np.ptp(kinetic), np.ptp(potential), np.ptp(work)) or 1.0
@@ -182,22 +182,21 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
         Series("work done on it", work, 2),
     ]  # fmt: skip
     drawn = chart("Energies", t, energies, "J")
-    drawn += chart("Total less work: left over", t, [Series("", balance, 0)], "J")
-    ways = [Series("planned", planned, 7), Series("simulated", found["q"], 1)]
+    drawn += chart("Total less work: the error", t, [Series("", balance, 0)], "J")
+    ways = [Series("planned", planned, 7), Series("simulated", arrays["q"], 1)]
     coordinates = robot.coordinates
     joints = coordinates.places(model.joint_names or coordinates.of_freedoms(model.mobility.motors).joints)
     notes = "".join(paragraph(note if note.endswith(".") else note + ".", "note") for note in trajectory.notes)
-    residual = found.get("loop_residual")
+    residual = arrays.get("loop_residual")
     closed = "" if residual is None else f" The loops stay closed to {np.abs(residual).max():.0e}."
     return Safe(
         paragraph(
-            f"The robot {follows} and simulated by {trajectory.method} in steps of {1e3 * motion.dt:.3g} ms. It stays"
-            f" within {np.abs(found['q'] - planned).max():.1e} rad or m of what was planned.{closed}"
+            f"The robot {control}, simulated by {trajectory.method} with steps of {1e3 * motion.dt:.3g} ms. It stays"
+            f" within {np.abs(arrays['q'] - planned).max():.1e} rad or m of the planned motion.{closed}"
         )
         + paragraph(
-            f"Kinetic and potential energy change by the work of motors, friction and surroundings. Of"
-            f" {exchanged:.3g} J that are exchanged, {np.abs(balance).max():.1e} J are left over, the error of the"
-            " integrator."
+            f"Kinetic and potential energy change by the work of motors, friction and surroundings. The error of the"
+            f" integrator is {np.abs(balance).max():.1e} J; {exchanged:.3g} J are exchanged."
         )
         + legend(energies)
         + f'<div class="charts">{drawn}</div>\n'
@@ -206,22 +205,22 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
     )
 
 
-def _led(robot: Robot, motion: Motion) -> tuple[str, dict[str, Any]]:
-    """What leads the robot along the motion, in words and for a simulation: computed torque, by the velocities alone
-    where a motor's position is not one number."""
+def _controlled(robot: Robot, motion: Motion) -> tuple[str, dict[str, Any]]:
+    """Return the control along the motion, in words and as options of ``simulate``: computed torque, with velocities
+    alone if the position of a motor is not one number."""
     mobility, coordinates = robot.model.mobility, robot.coordinates
     motors = list(mobility.motors)
     v, a = robot.joint_velocities(motion.q, motion.v), robot.joint_accelerations(motion.q, motion.v, motion.a)
     if mobility.motors != mobility.driven or all(coordinates.position_of(k) is not None for k in motors):
         reference = Sampled(motion.t, motion.q[:, robot.model.motor_places()], v[:, motors], a[:, motors])
-        told = f"is led along the same motion by computed torque (kp {KP}, kd {KD})"
-        return told, {"torque": ComputedTorque(KP, KD), "reference": reference}
+        text = f"follows the same motion by computed torque (kp {KP}, kd {KD})"
+        return text, {"torque": ComputedTorque(KP, KD), "reference": reference}
     equations = Equations(robot.model)
 
-    def by_velocities(t: Any, q: Any, v: Any, wanted: Point) -> Any:
-        a = wanted.a + KD * (wanted.v - equations.motor_velocities(q, v))
+    def by_velocities(t: Any, q: Any, v: Any, reference: Point) -> Any:
+        a = reference.a + KD * (reference.v - equations.motor_velocities(q, v))
         return equations.hybrid_dynamics(q, v, a)[0]
 
     reference = Sampled(motion.t, np.zeros_like(v[:, motors]), v[:, motors], a[:, motors])
-    told = f"is led by computed torque along the velocities of the same motion (kd {KD})"
-    return told, {"torque": by_velocities, "reference": reference}
+    text = f"follows the velocities of the same motion by computed torque (kd {KD})"
+    return text, {"torque": by_velocities, "reference": reference}

@@ -1,4 +1,4 @@
-"""A picture of a robot as inline SVG, drawn from its frames: links as tubes, joints along their axes, cut loops."""
+"""A picture of a robot as inline SVG, drawn from its frames: links as tubes, joints along their axes, loop joints."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from ..view.meshes import z_toward
 from ..view.primitives import ROTOR, across, reach
 from ..view.shapes import curves, freedoms, principal_axes
 
-SIZE, MARGIN, CORNER = 620, 46, 24  # the corner holds axes and scale, under the robot
+SIZE, MARGIN, CORNER = 620, 46, 24  # axes and scale are in the corner, below the robot
 PARALLEL = 1e-6
-BLADE = 0.03  # radius of the wheel that stands for a blade, by the robot's size
-CORNERS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])  # of a sole, one after the other
+BLADE = 0.03  # radius of the wheel drawn for a blade, relative to the robot's size
+CORNERS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])  # of a sole, in order
 AZIMUTHS, ELEVATION = np.radians((-60, -35, 35, 60)), np.radians(24)
-Item = tuple[float, str]  # how near to the eye, and what to draw there
+Item = tuple[float, str]  # nearness to the eye, and the SVG
 
 
 @dataclass(frozen=True)
 class View:
-    """Seen from far away: rows of ``axes`` point right, up and towards the eye, those of ``floor`` along the floor."""
+    """A parallel projection: rows of ``axes`` point right, up and towards the eye, of ``floor`` along the floor."""
 
     axes: np.ndarray
     floor: np.ndarray
-    scale: float = 1.0  # from metres
+    scale: float = 1.0  # pixels per metre
     shift: tuple[float, float] = (0.0, 0.0)
     height: float = SIZE
 
@@ -46,7 +46,7 @@ class View:
 
 
 class Skeleton:
-    """Points of a robot at positions q: origins and axes of its joints, and what each body reaches."""
+    """Points of a robot at positions q: origins and axes of its joints, and the end points of each body."""
 
     def __init__(self, model: Model, q: Sequence[float]):
         tree = model.expand(list(map(float, q)))
@@ -55,9 +55,9 @@ class Skeleton:
         self.origin = {i: np.array(list(pose.origin), float) for i, pose in poses.items()}
         self.turn = {i: np.array([list(row) for row in pose.rotation.rows], float) for i, pose in poses.items()}
         self.axis = {i: turn[:, 2] for i, turn in self.turn.items()}
-        self.seat = dict(self.origin)  # where a joint begins on its parent; one that slides reaches on to its origin
+        self.seat = dict(self.origin)  # where a joint begins on its parent; a prismatic one extends to its origin
         self.ends: dict[int, list[np.ndarray]] = {i: [] for i in poses}
-        self.stands: list[tuple[np.ndarray, np.ndarray]] = []  # where a robot stands, and the seat above it
+        self.stands: list[tuple[np.ndarray, np.ndarray]] = []  # foot points of a robot, and the seats above them
         self.lines = {}  # along links with modes
         for i, parent, line in curves(model, q):
             self.lines[i] = [self._point(parent, point) for point in line]
@@ -70,12 +70,12 @@ class Skeleton:
                 self.seat[i] = begins if shifts == 1 else here
                 self.ends[parent].append(begins if parent else begins + self._rise(i))
                 self.stands += [] if parent else [(self.ends[0][-1], begins)]
-        self.motions = {  # unit ones of each joint: axes of its turns, ways of its shifts
+        self.motions = {  # unit motions of each joint: axes of rotation, directions of translation
             i: [tuple(self.turn[i] @ [*map(float, v)] for v in (S.angular, S.linear)) for S in model.subspace(i, tree)]
             for i, _ in model.outward()
         }
         self.cuts: list[np.ndarray] = []
-        self.wheels: list[np.ndarray] = []  # rotors and soles: points of their rims
+        self.wheels: list[np.ndarray] = []  # wheels, rotors and soles: points of their rims
         for each in model.constraints:
             first, second = (self._point(frame.body, frame.pose.origin) for frame in (each.first, each.second))
             shape, size = each.kind.mark
@@ -94,7 +94,7 @@ class Skeleton:
                 self.wheels.append(self._rim(frame, ROTOR * reach(model, q)))
         loose = [i for i, _ in model.outward() if freedoms(model.joint(i))[1] > 1]
         flat = [i for i in loose if len(self.ends[i]) > 2 and across(np.array(self.ends[i])) is not None]
-        self.boxes = {i: self._box(i) for i in loose if i not in flat}  # others are drawn between their ends
+        self.boxes = {i: self._box(i) for i in loose if i not in flat}  # flat ones are drawn between their ends
         for i, _ in model.outward():
             if not self.ends[i]:
                 self.ends[i] = self._tips(i)
@@ -109,27 +109,27 @@ class Skeleton:
         return self._flat(frame, radius * np.column_stack([np.cos(angles), np.sin(angles)]))
 
     def _flat(self, frame: Frame, points: np.ndarray) -> np.ndarray:
-        """Points in the plane x, y of a frame."""
+        """Return points in the x-y plane of a frame."""
         x, y = (np.array(list(axis), float) for axis in frame.pose.rotation.columns[:2])
         return np.array([self._point(frame.body, frame.pose.origin + Vector(*p)) for p in points @ np.array([x, y])])
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
-        """Where the joint's own motion begins."""
+        """Return the point where the motion of the joint begins."""
         placed = Pose.identity().then(Transform(*(fixed.screw for fixed in self.model.joint(i).placement)))
         return self._point(parent, placed.origin)
 
     def _rise(self, i: int) -> np.ndarray:
-        """How far along the axis of a joint on the ground its link's own frame is, where the robot stands."""
+        """Return the offset of the link's frame along the axis of a joint on the ground."""
         return float(self.model.link_pose(i).origin.z) * self.axis[i]
 
     def _box(self, i: int) -> np.ndarray:
-        """Corners of the box of even density with the body's inertia."""
+        """Return the corners of the homogeneous box with the body's inertia."""
         middle, squares, axes = principal_axes(self.model, i)
         corners = [np.sqrt(3 * squares) * signs for signs in product((-1, 1), repeat=3)]
         return np.array([self._point(i, middle + axes @ corner) for corner in corners])
 
     def _tips(self, i: int) -> list[np.ndarray]:
-        """What a last link reaches: frames fixed to it, else as far again as its centre of mass."""
+        """Return the end points of a last link: frames fixed to it, or twice the way to its centre of mass."""
         frames = [frame for frame in self.model.frames.values() if frame.body == i]
         reach = [self._point(i, frame.pose.origin) for frame in frames]
         far = [point for point in reach if np.linalg.norm(point - self.origin[i]) > 1e-3]
@@ -146,7 +146,20 @@ class Skeleton:
 
 
 def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] = ()) -> Safe:
-    """The robot at ``q``, and as dashed lines at other positions (what nothing holds stays in its place)."""
+    """Draw a robot as SVG.
+
+    Args:
+        model: The Model, ``robot.model``.
+        q: Positions (nq,).
+        ghosts: Other positions, drawn as dashed lines; floating bodies stay in place.
+
+    Returns:
+        An ``<svg>`` element for a page with linkwork's style.
+
+    Example:
+        >>> linkwork.report.picture(robot.model, robot.home)[:4]
+        '<svg'
+    """
     here, others = Skeleton(model, q), [Skeleton(model, _in_place(model, q, each)) for each in ghosts]
     points = np.concatenate([here.points, *(each.points for each in others)])
     view = _fitted(_view(here), points)
@@ -167,13 +180,13 @@ def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] 
 
 
 def unheld(model: Model) -> list[str]:
-    """Joints of bodies that nothing holds: a moving base, objects; not a platform on its legs."""
-    held = in_loops(model)
-    return [joint.name for joint in model.coordinates.joints if joint.kind.free and joint.name not in held]
+    """Return the joints of floating bodies that are in no loop: a floating base, objects; not a platform on legs."""
+    looped = in_loops(model)
+    return [joint.name for joint in model.coordinates.joints if joint.kind.free and joint.name not in looped]
 
 
 def _in_place(model: Model, q: Sequence[float], other: Sequence[float]) -> list[float]:
-    """The other positions, with what nothing holds where it is at ``q``, turned as it is there."""
+    """Return the other positions, with floating bodies at their origins of ``q``."""
     units = model.coordinates.positions.units
     stays = {k for k in model.coordinates.places(unheld(model)) if units[k] == "m"}
     return [float(q[k] if k in stays else x) for k, x in enumerate(other)]
@@ -183,7 +196,7 @@ def _in_place(model: Model, q: Sequence[float], other: Sequence[float]) -> list[
 
 
 def _view(robot: Skeleton) -> View:
-    """Of a planar robot at right angles to its plane, of others obliquely from above; up is against gravity."""
+    """Return the view: normal to the plane of a planar robot, otherwise obliquely from above; up is against gravity."""
     gravity = np.array(list(robot.model.gravity), float)
     up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0, 1])
     if (normal := _normal(robot)) is not None:
@@ -204,7 +217,7 @@ def _looking(towards: np.ndarray, up: np.ndarray) -> np.ndarray:
 
 
 def _normal(robot: Skeleton) -> np.ndarray | None:
-    """Of the plane in which all moves, if there is one: all turn about it and slide at right angles to it."""
+    """Return the normal of the plane of a planar robot, about which all joints rotate, or None."""
     motions = [motion for each in robot.motions.values() for motion in each]
     turns = [angular for angular, _ in motions if angular.any()]
     if not turns:
@@ -215,7 +228,7 @@ def _normal(robot: Skeleton) -> np.ndarray | None:
 
 
 def _fitted(view: View, points: np.ndarray) -> View:
-    """So that all points are in the picture."""
+    """Return the view scaled and shifted so that all points are in the picture."""
     seen = points @ view.axes[:2].T
     low, high = seen.min(axis=0), seen.max(axis=0)
     scale = (SIZE - 2 * MARGIN) / (float((high - low).max()) or 1.0)
@@ -242,7 +255,7 @@ def _polygon(kind: str, points: Sequence[tuple[float, float]]) -> str:
 
 
 def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Convex hull, by monotone chains."""
+    """Return the convex hull, by monotone chains."""
     ordered = sorted(set(points))
 
     def chain(along: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -295,8 +308,8 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
 
 
 def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
-    """Cylinders about the axes of those that turn, two for two axes, balls for all; longer square bars along the axes
-    of those that slide, longer cylinders if they also turn; flat discs for those that slide in a plane."""
+    """Draw joints: cylinders about axes of rotation, two for two axes, balls for three; longer square bars along axes
+    of translation, longer cylinders for both; flat discs for planar joints."""
     items = []
     for i, _ in robot.model.outward():
         joint = robot.model.joint(i)
@@ -319,7 +332,7 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
 
 
 def _bar(view: View, at: np.ndarray, turn: np.ndarray, radius: float, half: float, sides: int, kind: str) -> str:
-    """A prism along z of ``turn``, and its cap that is seen."""
+    """Draw a prism along z of ``turn``, and its visible cap."""
     angles = (np.arange(sides) + 0.5) * 2 * np.pi / sides
     ring = radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1) @ turn[:, :2].T
     along = half * turn[:, 2]
@@ -329,7 +342,7 @@ def _bar(view: View, at: np.ndarray, turn: np.ndarray, radius: float, half: floa
 
 
 def _ground(view: View, robot: Skeleton, size: float) -> list[str]:
-    """A disc under the base; of a robot that stands on several legs, the area between them."""
+    """Draw a disc under the base; for a robot on several legs, the area between them."""
     if robot.model.moving_base:
         return []
     places = robot.ends[0]
@@ -357,7 +370,7 @@ def _ghost(view: View, robot: Skeleton) -> list[str]:
 
 
 def _mass(at: tuple[float, float], radius: float) -> str:
-    """The quartered circle of a centre of mass."""
+    """Draw the quartered circle of a centre of mass."""
     x, y, r = *at, radius
     quarters = f"M{x:.1f} {y:.1f}v{-r:.1f}a{r:.1f} {r:.1f} 0 0 1 {r:.1f} {r:.1f}z"
     quarters += f"M{x:.1f} {y:.1f}v{r:.1f}a{r:.1f} {r:.1f} 0 0 1 {-r:.1f} {-r:.1f}z"
@@ -365,7 +378,7 @@ def _mass(at: tuple[float, float], radius: float) -> str:
 
 
 def _names(view: View, robot: Skeleton, away: float) -> list[str]:
-    """Numbers of the joints as in the frames table; joints in one place share a label."""
+    """Draw the numbers of the joints, as in the table of frames; joints in one place share a label."""
     labels: dict[tuple[int, int], list[int]] = {}
     for i, _ in robot.model.outward():
         if not robot.model.joint(i).kind.free:
@@ -373,13 +386,13 @@ def _names(view: View, robot: Skeleton, away: float) -> list[str]:
             near = next((key for key in labels if abs(key[0] - x) + abs(key[1] - y) < 14), (round(x), round(y)))
             labels.setdefault(near, []).append(i)
     return [
-        f'<text class="name" x="{x + away:.0f}" y="{y - 0.6 * away:.0f}">{",".join(map(str, held))}</text>'
-        for (x, y), held in labels.items()
+        f'<text class="name" x="{x + away:.0f}" y="{y - 0.6 * away:.0f}">{",".join(map(str, numbers))}</text>'
+        for (x, y), numbers in labels.items()
     ]
 
 
 def _corner(view: View, size: float) -> list[str]:
-    """World axes, and a length to compare with."""
+    """Draw the axes of the world, and a scale."""
     center, parts = (34.0, view.height - 34.0), []
     for k, letter in sorted(enumerate("xyz"), key=lambda each: view.axes[2][each[0]]):
         right, up = 26 * view.axes[0][k], 26 * view.axes[1][k]

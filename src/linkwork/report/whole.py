@@ -1,4 +1,4 @@
-"""All about a robot on one page."""
+"""The report about a robot on one page."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..inspection.measure import Progress
 from ..inspection.speed import describe_host
 from ..model import Model
 from ..quoting import Safe
+from ..renamed import renamed_arguments
 from ..robot import Robot
 from . import sections
 from .motion import sample_motion
@@ -27,8 +28,23 @@ TITLES = (
 
 
 def html(robot: Robot, *, progress: Progress = nullcontext) -> str:
-    """All about a robot as one page of HTML, without script and network: picture, frames, parameters, methods compared,
-    torques of a sample motion, a simulation."""
+    """Return a report about a robot as one HTML page, without script and network.
+
+    It has a picture, frames, parameters, a comparison of methods, torques of a sample motion, and a simulation.
+
+    Args:
+        robot: The robot.
+        progress: Context manager called with a text for each part. Default: none.
+
+    Returns:
+        The page.
+
+    Raises:
+        LinkworkError: The robot has no degrees of freedom.
+
+    Example:
+        >>> page = linkwork.report.html(linkwork.load("planar2r"))  # doctest: +SKIP
+    """
     if not robot.nv:
         raise LinkworkError("this robot does not move, so there is nothing to report", where=f"robot {robot.name!r}")
     with progress("moving the robot"):
@@ -41,34 +57,48 @@ def html(robot: Robot, *, progress: Progress = nullcontext) -> str:
         lambda: sections.torques(robot, motion),
         lambda: sections.simulation(robot, motion),
     )
-    made = {}
+    parts = {}
     for title, make in zip(TITLES, makers, strict=True):
-        with nullcontext() if title == "Methods compared" else progress(title.lower()):  # which tells of each method
-            made[title] = make()
+        with nullcontext() if title == "Methods compared" else progress(title.lower()):  # it reports each method
+            parts[title] = make()
     footer = f"linkwork {__version__}, {date.today().isoformat()}. Times on {describe_host()}."
-    return page(robot.name, robot.model.summary, _facts(robot.model), made, footer)
+    return page(robot.name, robot.model.summary, _facts(robot.model), parts, footer)
 
 
-def write(robot: Robot, out: str | Path, *, overwrite: bool = False, progress: Progress = nullcontext) -> str:
-    """Write the page of ``html`` to a file; it is returned, too."""
-    require_place(Path(out), overwrite)
+@renamed_arguments(out="path")
+def write(robot: Robot, path: str | Path, *, overwrite: bool = False, progress: Progress = nullcontext) -> str:
+    """Write the report of ``html`` to a file.
+
+    Args:
+        robot: The robot.
+        path: The HTML file.
+        overwrite: True replaces a file that exists.
+        progress: Context manager called with a text for each part. Default: none.
+
+    Returns:
+        The page.
+
+    Raises:
+        LinkworkError: The file exists, its folder does not, or the robot has no degrees of freedom.
+
+    Example:
+        >>> page = linkwork.report.write(linkwork.load("planar2r"), "report.html")  # doctest: +SKIP
+    """
+    require_place(Path(path), overwrite)
     text = html(robot, progress=progress)
-    write_text(Path(out), text)
+    write_text(Path(path), text)
     return text
 
 
-def require_place(out: Path, overwrite: bool) -> None:
-    """Told before the work, not after."""
-    if out.is_dir():
-        raise LinkworkError("this is a folder", where=str(out), fix="give the name of a file, such as report.html")
-    if out.exists() and not overwrite:
-        raise LinkworkError(
-            "the file exists",
-            where=str(out),
-            fix=f"choose another name, or replace it with {at_door('overwrite=True', '--force')}",
-        )
-    if not out.parent.is_dir():
-        raise LinkworkError("there is no such folder", where=str(out.parent), fix="make it, or choose another")
+def require_place(path: Path, overwrite: bool) -> None:
+    """Raise an error if the file cannot be written, before the report is made."""
+    if path.is_dir():
+        raise LinkworkError("this is a folder", where=str(path), fix="give the name of a file, such as report.html")
+    if path.exists() and not overwrite:
+        fix = f"choose another name, or replace it with {at_door('overwrite=True', '--overwrite')}"
+        raise LinkworkError("the file exists", where=str(path), fix=fix)
+    if not path.parent.is_dir():
+        raise LinkworkError("there is no such folder", where=str(path.parent), fix="make it, or choose another")
 
 
 def _facts(model: Model) -> dict[str, Any]:

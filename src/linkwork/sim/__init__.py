@@ -1,13 +1,12 @@
-"""Motion: one simulated trajectory, or batches of them with the time loop compiled."""
+"""Simulation: one motion, batches of motions with a compiled time loop, and their derivatives."""
 
 from ..codegen.schemes import AdamsBashforth, Rosenbrock, RungeKutta
 from ..options import Options
 from .contact.contact_report import ContactForces
 from .derivatives.linear_system import LinearSystem, linearise
 from .plant.initial_state import OPEN, rest, zero
-from .rollout import rollout
 from .schemes.integrators import INTEGRATORS, Integrator, add_integrator
-from .simulate import STEP, simulate
+from .simulate import STEP, rollout, simulate
 from .stepper import Stepper
 from .trajectory.output_buffer import STOPPED
 from .trajectory.outputs import OUTPUTS

@@ -1,4 +1,4 @@
-"""One run of a simulation, of one motion or a batch: what is noted and warned of, and the Trajectory made of it."""
+"""One run of a simulation, of one motion or a batch: its notes and warnings, and its Trajectory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .plant.setup import Setup
 from .schemes import stability
 from .schemes.integrators import schemes
 from .trajectory import storage
-from .trajectory.diagnostics import CONTACT_CHECKS, findings
+from .trajectory.diagnostics import CONTACT_CHECKS, diagnostics
 from .trajectory.observations import observations
 from .trajectory.outputs import entries
 from .trajectory.trajectory import Event, Trajectory
 
 JUMPS = (
-    "{method} takes arrays over time for samples of something smooth, and spreads jumps over {steps} steps;"
-    " rk4 holds them over each step"
+    "{method} treats arrays over time as samples of smooth functions, and spreads jumps over {steps} steps;"
+    " rk4 holds the values over each step"
 )
 
 
@@ -35,12 +35,12 @@ class Run:
     """A run by ``method`` in steps of ``dt``; integrators fill in what they computed.
 
     Attributes:
-        model: The robot that the trajectory describes, by default the plant's.
+        model: Robot that the trajectory describes. Default: the plant's.
         arrays: Times and recorded outputs, with an axis of samples first.
-        closeness: That part of the last state, of robots with loops.
+        closeness: That part of the final state, of robots with loops.
         fixed: Whether all steps are ``dt``.
         contact_checks: Diagnostics that apply to contacts on the ground.
-        doubts: Warnings of the integrator that stand after the diagnostics.
+        last_warnings: Warnings of the integrator, given after the diagnostics.
         complete: False if the run was stopped.
     """
 
@@ -53,22 +53,26 @@ class Run:
     closeness: np.ndarray | None = None
     fixed: bool = True
     contact_checks: Sequence[str] = CONTACT_CHECKS
-    doubts: Sequence[Note] = ()
+    last_warnings: Sequence[Note] = ()
     events: Sequence[Event] = ()
     tape: Tape | None = None
     complete: bool = True
 
     def __post_init__(self):
         self.notes = list(self.setup.notes)
+        plant, layout = self.setup.plant, self.setup.plant.model.commands
+        commanded = "commands" in self.setup.inputs.shapes or plant.commands is not None or plant.controller_commands
+        if layout.size and not commanded:
+            text = f"no commands are given, so these are zero: {', '.join(layout.names)}"
+            self.notes.append(Note("no-commands", text))
 
     def warn(self, note: Note) -> None:
-        """Warn whoever called linkwork, and note it."""
+        """Warn the caller of linkwork, and add the note."""
         warn_caller(note.message, SimulationWarning)
         self.notes.append(note)
 
     def begin(self, check: bool = True) -> Note | None:
-        """Warn if ``dt`` is too long for the first state (unless ``check`` is false), note inputs that the method
-        smooths, and return the warning."""
+        """Warn if ``dt`` is too long for the first state, note inputs that the method smooths; return the warning."""
         note = stability.warning(self.setup, self.method, self.dt) if check else None
         if note:
             self.warn(note)
@@ -78,11 +82,12 @@ class Run:
         return note
 
     def finish(self) -> Trajectory:
-        """Warn of what casts doubt on the motion, note what else is worth knowing, and return the trajectory."""
+        """Add warnings and notes about the motion, and return its trajectory."""
         steps = {"method": self.method, "dt": self.dt} if self.fixed else {}
         plant = self.setup.plant
-        judged = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
-        for note in (*findings(judged, self.arrays, self.closeness, self.contact_checks, **steps), *self.doubts):
+        model = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
+        warnings = diagnostics(model, self.arrays, self.closeness, self.contact_checks, **steps)
+        for note in (*warnings, *self.last_warnings):
             self.warn(note)
         if not self.setup.batched:
             self.notes += observations(self.model or plant.model, self.arrays, self.options)
@@ -92,7 +97,7 @@ class Run:
         return trajectory
 
     def trajectory(self) -> Trajectory:
-        """What was recorded. A folder that it streamed into is described; memory that was lent becomes the result."""
+        """Return what was recorded: in the user's ``out``, or described in the folder ``to``."""
         plant, options, arrays = self.setup.plant, self.options, self.arrays
         if not self.setup.batched:
             arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}

@@ -199,5 +199,5 @@ def write_all(texts: Mapping[Path, str | bytes], overwrite: bool) -> list[Path]:
 def refuse_existing(paths: Iterable[Path], overwrite: bool) -> None:
     for path in paths:
         if path.exists() and not overwrite:
-            fix = f"choose another place, or replace it with {at_door('overwrite=True', '--force')}"
+            fix = f"choose another place, or replace it with {at_door('overwrite=True', '--overwrite')}"
             raise LinkworkError("the file exists", where=str(path), fix=fix)

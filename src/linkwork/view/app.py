@@ -304,7 +304,7 @@ class Page:
     def _toggle(self) -> None:
         player = self.player
         if not player.motion:
-            fix = "simulate one, or open the page with one: --trajectory FILE, or in Python show(robot, [trajectory])"
+            fix = "simulate one, or open the page with one: --trajectories FILE, or in Python show(robot, [trajectory])"
             raise LinkworkError("there is no trajectory to play", fix=fix)
         player.playing = not player.playing
         if player.playing and player.time >= player.span[1]:

@@ -68,7 +68,7 @@ class MeshFiles:
                 real = Path(os.path.normpath(path)) if links else path.resolve()
                 if self.allow_external_files or (folder and real.is_relative_to(folder)):
                     return real
-                allow = at_door("show(..., allow_external_files=True)", "--outside")
+                allow = at_door("show(..., allow_external_files=True)", "--allow-external-files")
                 message = f"the mesh {name} is outside the folder of the file and of its package: {allow} opens it"
                 raise LinkworkError(message, where=str(self.urdf), got=str(real))
         searched = ", ".join(dict.fromkeys(str(path) for _, path, _ in candidates[:3]))

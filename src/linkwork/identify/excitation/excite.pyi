@@ -35,6 +35,34 @@ def excite(
     Columns of the regressor are those of ``regressor(..., "minimal", drives)``, each scaled by its root mean square
     over random motions within the same limits. Robots with loops move by their motors, if these determine all joints,
     else by their independent joints, and stay away from singular positions. Collisions of links are not checked.
+        objective: "condition": the least condition number of the regressor over a period, or "logdet": the largest
+            determinant of its information. Default: 'condition'.
+        period: Period of the lowest harmonic, in s. Default: 10.0.
+        periods: Number of periods. Default: 1.
+        harmonics: Number of harmonics in the series of each joint. Default: 5.
+        ramp: Time of the transitions from rest and back, in s. Default: a fifth of the period.
+        rate: Sampling rate of the result, in Hz. Default: 100.0.
+        position: Position limits, rad (m), to each side of home or zero, where tighter than those of the file.
+            Default: those of the file, or pi (0.5 m). A number for all joints, or a dict by joint, which may have
+            (lower, upper).
+        velocity: Velocity limits, rad/s (m/s), where tighter than those of the file. Default: those of the file, or
+            3 rad/s (1 m/s). A number for all joints, or a dict by joint.
+        acceleration: Acceleration limits, rad/s^2 (m/s^2). Default: the velocity limit in 0.25 s. A number for all
+            joints, or a dict by joint.
+        torque: Limits of joint forces, N m (N), where tighter than those of the file. Default: those of the file,
+            or none. A number for all joints, or a dict by joint.
+        share: Fraction of all limits that may be used. Default: 0.9.
+        still: Joints that do not move. Names, or a dict of positions. Default: ().
+        frames: Frames whose origins stay above the height and out of the box. Default: ().
+        height: Smallest height of the frames in m, along z of the world. Default: none.
+        box: Lower and upper corner, in m, of a box that the frames stay out of. Default: none.
+        drives: Parameters of drives that the motion is to excite, as ``regressor`` takes them. Default: ('IA',
+            'FS', 'FV', 'F0').
+        friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero, so that
+            slopes exist. Default: 0.05.
+        starts: Number of optimisations from random initial motions; the best is taken. Default: 5.
+        seed: Seed of the random initial motions. Default: 0.
+        progress: True, False, or a function of (done, total). Default: shown in a terminal.
 
     Returns:
         The motion with its figures of merit and margins.
@@ -50,32 +78,4 @@ def excite(
 
     Args:
         robot: The robot, with approximate parameters.
-        objective: "condition": the least condition number of the regressor over a period, or "logdet": the largest
-            determinant of its information. Default: 'condition'.
-        period: Period of the lowest harmonic, in s. Default: 10.0.
-        periods: Number of periods. Default: 1.
-        harmonics: Harmonics in the series of each joint. Default: 5.
-        ramp: Time from rest to the series, and back, in s. Default: a fifth of the period.
-        rate: Samples per second of the result. Default: 100.0.
-        position: Limits of positions, rad (m), to each side of home or zero, where they are tighter than those of
-            the file. Default: those of the file, or half a turn (0.5 m). A number for all joints, or a dict by
-            joint, which may have (lower, upper).
-        velocity: Limits of velocities, rad/s (m/s), where they are tighter than those of the file. Default: those
-            of the file, or 3 rad/s (1 m/s). A number for all joints, or a dict by joint.
-        acceleration: Limits of accelerations, rad/s^2 (m/s^2). Default: what reaches the largest velocity in 0.25
-            s. A number for all joints, or a dict by joint.
-        torque: Limits of joint forces, N m (N), where they are tighter than those of the file. Default: those of
-            the file, or none. A number for all joints, or a dict by joint.
-        share: Share of all limits that may be used. Default: 0.9.
-        still: Joints that do not move. Names, or a dict of positions. Default: ().
-        frames: Frames whose origins keep clear of the height and the box. Default: ().
-        height: Height in m, along z of the world, that frames stay above.
-        box: Lower and upper corner, in m, of a box that frames stay out of.
-        drives: Parameters of drives that the motion is to excite, as ``regressor`` takes them. Default: ('IA',
-            'FS', 'FV', 'F0').
-        friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero, so that
-            slopes exist. Default: 0.05.
-        starts: Number of descents from random motions; the best is taken. Default: 5.
-        seed: Seed of these random motions. Default: 0.
-        progress: True, False, or a function of (done, total). Default: shown in a terminal.
     """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Fourier, Point, Reference, clip
-from ...control.references import since
+from ...control.references import unit_step
 from ...errors import LinkworkError
 
 
@@ -71,11 +71,11 @@ class FourierFromRest(Reference):
         R, end = self.ramp, self.duration - self.ramp
         ones = np.ones(len(self.offset))
         q, v, a = self._series(clip(t - R, 0.0, end - R))
-        on = np.multiply.outer(since(t - R) - since(t - end), ones)  # 1 while the series goes on
+        on = np.multiply.outer(unit_step(t - R) - unit_step(t - end), ones)  # 1 while the series goes on
         v, a = v * on, a * on
         ramps = (
-            (1 - clip(t / R, 0.0, 1.0), -1, since(t) - since(t - R)),
-            (clip((t - end) / R, 0.0, 1.0), 1, since(t - end) - since(t - self.duration)),
+            (1 - clip(t / R, 0.0, 1.0), -1, unit_step(t) - unit_step(t - R)),
+            (clip((t - end) / R, 0.0, 1.0), 1, unit_step(t - end) - unit_step(t - self.duration)),
         )
         for s, sense, moving in ramps:  # s: 0 where the series is met, 1 at rest
             p, rate, change = self._ramp(s, sense)

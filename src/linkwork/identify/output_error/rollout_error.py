@@ -186,7 +186,7 @@ class OutputError:
         tape, nv = run.tape, self.robot.nv
         plant = tape.plant
         memory = sum(port.size for port in plant.state if port.name.startswith(MEMORY))
-        along = np.zeros((len(tape.setup.x0), plant.x, 2 * nv + memory))
+        along = np.zeros((len(tape.setup.x0), plant.state_size, 2 * nv + memory))
         nq = plant.model.nq
         along[:, :nq, :nv] = tape.tangent()
         for k in range(nv + memory):

@@ -1,1 +1,1 @@
-"""Contacts that come and go by themselves, and what contact forces mean."""
+"""Contact events (touchdown, lift-off, slip, stick), impacts, and reports of contact forces."""

@@ -1,4 +1,4 @@
-"""Points at which a robot touches the ground: soles as their corners, and positions at which it stands."""
+"""Contact points of a robot: corners of soles, and positions at which it stands on the ground."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..plant.initial_state import rest
 from ..plant.inputs import vector
 
 
-def on_corners(model: Model) -> Model:
-    """The robot with a contact at each point of those that touch the ground by several, as soles by their corners."""
+def with_contact_points(model: Model) -> Model:
+    """Return the robot with a point contact at each corner of a sole."""
     contacts, frames = [], dict(model.frames)
     for contact in model.switched:
         if len(contact.kind.points) == 1:
@@ -31,16 +31,12 @@ def on_corners(model: Model) -> Model:
 
 
 def standing_position(model: Model, q: Any = None) -> np.ndarray:
-    """See ``Robot.standing_position``."""
+    """Return positions with the lowest contact on the ground; see ``Robot.standing_position``."""
     if not (model.switched and model.moving_base):
-        got, fix = (
-            "no contacts with a switch" if not model.switched else "a fixed base",
-            "load it with base='floating', and name its contacts",
-        )
-        raise UnsupportedError(
-            "only a floating robot with contacts stands", where=f"robot {model.name!r}", got=got, fix=fix
-        )
-    q, points = np.array(rest(model) if q is None else vector(model, "q", q, "q")), on_corners(model)
-    heights = places_at(points, q)[..., 2::3]
+        got = "a fixed base" if model.switched else "no contacts that can be switched on"
+        fix, where = "load it with base='floating', and describe its contacts", f"robot {model.name!r}"
+        raise UnsupportedError("only a floating robot with contacts stands", where=where, got=got, fix=fix)
+    q = np.array(rest(model) if q is None else vector(model, "q", q, "q"))
+    heights = places_at(with_contact_points(model), q)[..., 2::3]
     q[..., 2] -= heights.min(axis=-1)
     return q

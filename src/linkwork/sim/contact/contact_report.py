@@ -1,4 +1,4 @@
-"""Contact forces of all that touches the ground, and where it would slip, lift off or tip."""
+"""Contact forces between robot and ground, and which contacts would slip, lift off or tip."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ..plant.constrained import places_at
 from ..plant.initial_state import velocities
 from ..plant.inputs import torques
 
-NOTHING = 1e-9  # of the largest load: less is none
-TURNS = ("rx", "ry", "rz")  # rows of contacts that hold turns
+SMALL = 1e-9  # relative to the largest load: less is zero
+ROTATIONS = ("rx", "ry", "rz")  # rows of contacts that hold rotations
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,19 @@ class ContactForces:
     """Forces of the ground on a robot, arrays (..., contacts) in N, in the order of ``names``.
 
     Attributes:
-        contacts: the constraints of the model that touch the ground: what rolls, then contacts with a switch.
-        normal: the load, positive where the ground pushes; NaN where the model does not determine it, as in a plane.
-        along: the part along the direction in which a wheel rolls; of a contact with a switch, along x of the world.
-        across: the part across that direction; of a contact with a switch, along y of the world.
-        centre: (..., contacts, 2), the centre of pressure in the axes of a sole in m; NaN of others and without load.
+        contacts: Constraints of the model that touch the ground: wheels and the like, then contacts with a switch.
+        normal: Load, positive where the ground pushes; NaN where the model does not determine it, as in a plane.
+        along: Force along the rolling direction of a wheel; of a contact with a switch, along x of the world.
+        across: Force across that direction; of a contact with a switch, along y of the world.
+        centre: Centre of pressure in the axes of a sole in m, (..., contacts, 2); NaN for others and without load.
 
-    Contacts are taken to hold: one that slips here goes on rolling, or standing, in the numbers. Where several share a
-    load that none of them bears alone (two wheels on one axle, four legs of a table), the shares are those with the
-    least sum of squares.
+    The forces assume that all contacts hold, even those that would slip. Where contacts share a load in a way that the
+    motion does not determine (two wheels on one axle, four legs of a table), the shares have the least sum of squares.
+
+    Example:
+        >>> disc = linkwork.load("rolling-disc")
+        >>> disc.contact_forces(disc.home, np.zeros(disc.nv), np.zeros(disc.nv)).normal.shape
+        (1,)
     """
 
     contacts: tuple[Any, ...]
@@ -50,18 +54,24 @@ class ContactForces:
     def of(
         cls, model: Model, q: Any = None, *, constraint_forces: Any = None, contact_forces: Any = None
     ) -> ContactForces:
-        """The report of contacts whose forces are given; others are left out.
+        """Return the report of contacts from their forces; contacts without forces are left out.
 
         Args:
-            model: the robot.
-            q: positions (..., nq), for the ``contact_forces`` at them.
-            constraint_forces: of constraints that are always on, (..., equations), as the quantity of this name and
-                trajectories have them.
-            contact_forces: of contacts with a switch, (..., contacts, 6) or (..., 6 contacts), as ``contact_dynamics``
-                and trajectories have them.
+            model: The robot.
+            q: Positions (..., nq); required with ``contact_forces``.
+            constraint_forces: Forces of constraints that are always on, (..., equations), as in the quantity of this
+                name and in trajectories. Default: none.
+            contact_forces: Forces of contacts with a switch, (..., contacts, 6) or (..., 6 contacts), as in
+                ``contact_dynamics`` and in trajectories. Default: none.
+
+        Returns:
+            The report.
+
+        Raises:
+            ShapeError: Positions and contact forces do not fit each other.
         """
         batch: tuple[int, ...] = ()
-        forces: list[tuple[Constraint, Mapping[str, Any]]] = []  # of each contact, by the rows of its kind
+        forces: list[tuple[Constraint, Mapping[str, Any]]] = []  # of each contact, by rows of the constraint
         if constraint_forces is not None:
             permanent = np.asarray(constraint_forces, float)
             batch, numbers = permanent.shape[:-1], {name: k for k, name in enumerate(row_names(model))}
@@ -71,10 +81,10 @@ class ContactForces:
                 values = {row: permanent[..., k] for row, k in rows.items()}
                 unknown = {} if J[rows[contact.kind.load]].any() else {contact.kind.load: np.nan}  # as in a plane
                 forces.append((contact, values | unknown))
-        turns = {}
+        rotations = {}
         if contact_forces is not None:
-            q, switched = _fitting(model, q, contact_forces)
-            batch, turns = switched.shape[:-2], _turns(model, q)
+            q, switched = _checked(model, q, contact_forces)
+            batch, rotations = switched.shape[:-2], _rotations(model, q)
             for k, contact in enumerate(model.switched):
                 if contact.kind.touches:
                     forces.append((contact, {row: switched[..., k, j] for j, row in enumerate(contact.kind.rows)}))
@@ -86,49 +96,51 @@ class ContactForces:
             for row, parts in contact.kind.slip_directions.items():
                 along[..., k] += parts[0] * rows[row]
                 across[..., k] += parts[1] * rows[row]
-            if contact.name in turns:
-                moment = np.einsum("...ji,...j->...i", turns[contact.name], np.stack([rows[x] for x in TURNS], axis=-1))
+            if contact.name in rotations:
+                world = np.stack([rows[x] for x in ROTATIONS], axis=-1)
+                moment = np.einsum("...ji,...j->...i", rotations[contact.name], world)
                 push = np.where(normal[..., k] > 0, normal[..., k], np.nan)
                 centre[..., k, 0], centre[..., k, 1] = -moment[..., 1] / push, moment[..., 0] / push
         return cls(tuple(contact for contact, _ in forces), normal, along, across, centre)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the contacts."""
         return tuple(contact.name for contact in self.contacts)
 
     @property
     def friction(self) -> np.ndarray:
-        """The coefficients that the contacts have, (contacts,)."""
+        """Friction coefficients of the contacts, (contacts,)."""
         return np.array([contact.kind.friction for contact in self.contacts])
 
     @cached_property
     def tangential(self) -> np.ndarray:
-        """The force along the ground."""
+        """Tangential force in N, (..., contacts)."""
         return np.hypot(self.along, self.across)
 
     @cached_property
     def needed(self) -> np.ndarray:
-        """The coefficient of friction that would just hold it; infinite under a force along the ground without load."""
+        """Friction coefficient that each contact needs; infinite for a tangential force without load."""
         with np.errstate(divide="ignore", invalid="ignore"):
             share = self.tangential / self.normal
         return np.where(self.tangential == 0, 0.0, np.where(self.normal <= 0, np.inf, share))
 
     @cached_property
     def lifts(self) -> np.ndarray:
-        """Would the ground have to pull? Then the contact lifts off."""
-        return self.normal < -NOTHING * self._largest
+        """Whether the ground would have to pull, so that the contact lifts off."""
+        return self.normal < -SMALL * self._largest
 
     @cached_property
     def slips(self) -> np.ndarray:
-        """Does what is pressed to the ground need more friction than it has? One that slides needs what it has."""
-        outside = self.needed > (1 + NOTHING) * self.friction
-        return outside & (self.tangential > NOTHING * self._largest) & ~self.lifts
+        """Whether a loaded contact needs more friction than it has; a sliding one needs exactly what it has."""
+        outside = self.needed > (1 + SMALL) * self.friction
+        return outside & (self.tangential > SMALL * self._largest) & ~self.lifts
 
     @cached_property
     def tips(self) -> np.ndarray:
-        """Is the centre of pressure outside the sole?"""
-        found = [contact.kind.tips(self.centre[..., k, :]) for k, contact in enumerate(self.contacts)]
-        return np.stack(found, axis=-1)
+        """Whether the centre of pressure is outside the sole."""
+        outside = [contact.kind.tips(self.centre[..., k, :]) for k, contact in enumerate(self.contacts)]
+        return np.stack(outside, axis=-1)
 
     @property
     def _largest(self) -> float:
@@ -136,11 +148,11 @@ class ContactForces:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What would happen to each contact, over all states: the first that applies."""
-        words = {"lifts off": self.lifts, "slips": self.slips, "tips": self.tips}
-        words["load not known"] = np.isnan(self.normal)
-        every = ([word for word, where in words.items() if where[..., k].any()] for k in range(len(self.contacts)))
-        return tuple(first[0] if first else "holds" for first in every)
+        """One verdict per contact over all states: "lifts off", "slips", "tips", "load not known" or "holds"."""
+        checks = {"lifts off": self.lifts, "slips": self.slips, "tips": self.tips}
+        checks["load not known"] = np.isnan(self.normal)
+        words = ([word for word, where in checks.items() if where[..., k].any()] for k in range(len(self.contacts)))
+        return tuple(first[0] if first else "holds" for first in words)
 
     def __str__(self) -> str:
         lines, least = [], " at least" if self.normal.ndim > 1 else ""
@@ -154,14 +166,14 @@ class ContactForces:
         return "\n".join(lines)
 
 
-def _fitting(model: Model, q: Any, contact_forces: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Positions, and forces (..., contacts, 6) at them."""
+def _checked(model: Model, q: Any, contact_forces: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Positions, and forces (..., contacts, 6) at them, checked."""
     q, forces, n = real_numbers(q, "q"), real_numbers(contact_forces, "forces"), len(model.switched)
     if forces.shape[-1:] == (6 * n,) and forces.shape[-2:] != (n, 6):
         forces = forces.reshape(*forces.shape[:-1], n, 6)
     if forces.shape[-2:] != (n, 6) or forces.shape[:-2] != q.shape[:-1] or q.shape[-1:] != (model.nq,):
         raise ShapeError(
-            "positions and contact forces do not fit",
+            "positions and contact forces do not fit each other",
             where="contact_forces",
             got=f"{q.shape} and {forces.shape}",
             expected=f"(..., {model.nq}) and (..., {n}, 6), with the same axes first",
@@ -169,8 +181,8 @@ def _fitting(model: Model, q: Any, contact_forces: Any) -> tuple[np.ndarray, np.
     return q, forces
 
 
-def _turns(model: Model, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Rotations (..., 3, 3) of the frames of contacts with a switch that hold turns, by name."""
+def _rotations(model: Model, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Rotation matrices (..., 3, 3) of the frames of contacts with a switch that hold rotations, by name."""
     places, ends = places_at(model, q), np.cumsum(place_sizes(model))
     return {
         contact.name: places[..., end - 9 : end].reshape(*q.shape[:-1], 3, 3)
@@ -189,44 +201,44 @@ def contact_forces(
     commands: Any,
     wrenches: Mapping[str, Any] | None,
 ) -> ContactForces:
-    """See ``Robot.contact_forces``."""
+    """Return the contact forces at states; see ``Robot.contact_forces``."""
     model = workspace.model
     where = f"contact_forces of robot {model.name!r}"
     rolls = any(contact.kind.touches for contact in model.permanent)
     if not (rolls or model.switched):
         tables = dict.fromkeys(f"`{kind.section}`" for kind in ConstraintKind.known.values() if kind.touches)
         raise UnsupportedError(
-            "nothing of this robot touches a plane",
+            "this robot has no contacts with the ground",
             where=f"robot {model.name!r}",
             fix=f"describe its contacts in {' or '.join(tables)}",
         )
     if forces is not None and (v is None or tau is None):
         return ContactForces.of(model, q, contact_forces=forces)
     if v is None or tau is None:
-        raise ShapeError("velocities and joint forces are missing", where=where, fix="give v and tau, or forces=")
+        raise ShapeError("v and tau are missing", where=where, fix="give v and tau, or forces=")
     if model.commands.size and commands is None:
         raise ShapeError(
-            "commands are missing, and they change what the contacts bear",
+            "commands are missing, and contact forces depend on them",
             where=where,
             expected=f"commands ({model.commands.size},): {', '.join(model.commands.names)}",
-            fix="give them, zeros too",
+            fix="give commands=, which may be zeros",
         )
     v, tau = velocities(model, v, "v"), torques(model, tau, "tau")
     options: dict[str, Any] = {"wrenches": wrenches} | ({} if commands is None else {"commands": commands})
-    every = v.shape[-1] == model.coordinates.nv > model.nv  # the joints
+    all_joints = v.shape[-1] == model.coordinates.nv > model.nv
     if model.switched:
         if forces is None:
             on = np.ones(len(model.switched)) if contacts is None else contacts
-            independent = v[..., list(model.mobility.independent)] if every else v
+            independent = v[..., list(model.mobility.independent)] if all_joints else v
             forces = workspace.compiled("contact_dynamics")(q, independent, tau, on, **options).forces
         q = np.broadcast_to(q, (*np.shape(forces)[:-2], model.nq))
-        q, forces = _fitting(model, q, forces)
-        pushes = dict(wrenches or {})
+        q, forces = _checked(model, q, forces)
+        frame_wrenches = dict(wrenches or {})
         for k, contact in enumerate(model.switched):
-            pushes[contact.second.name] = pushes.get(contact.second.name, 0) + forces[..., k, :]
-        options["wrenches"] = pushes
-    held = None
-    if rolls:  # under the forces of the others, which are wrenches to it
-        rates = v if every else workspace.compiled("joint_velocities")(q, v)
-        held = workspace.compiled("constraint_forces")(q, rates, tau, **options)
-    return ContactForces.of(model, q, constraint_forces=held, contact_forces=forces)
+            frame_wrenches[contact.second.name] = frame_wrenches.get(contact.second.name, 0) + forces[..., k, :]
+        options["wrenches"] = frame_wrenches
+    constraint_forces = None
+    if rolls:  # the forces of contacts with a switch are wrenches
+        rates = v if all_joints else workspace.compiled("joint_velocities")(q, v)
+        constraint_forces = workspace.compiled("constraint_forces")(q, rates, tau, **options)
+    return ContactForces.of(model, q, constraint_forces=constraint_forces, contact_forces=forces)

@@ -1,11 +1,11 @@
-"""Slopes of what a run recorded, forward through time: by parameters, along a change of held inputs, by the start.
+"""Forward sensitivities: derivatives of records with respect to parameters, held inputs and the initial state.
 
-A step takes the state x and constants c to the state after it. With S the slopes of x, a column for each unknown,
+A step maps the state x and constants c to the state x' after it. With the sensitivity S of x, one column per unknown,
 
   (1)  S after the step = A S + C,    A = dx'/dx, C = dx'/dc
 
-A and C are the step's adjoint with a unit weight for each entry of x', all steps and samples at once. Whatever can be
-pulled back from can so be followed forward, with loops, memory and controllers, by every method of single steps.
+A and C are the adjoint of the step with a unit weight for each entry of x', for many steps and samples at once. So
+whatever has a gradient has forward sensitivities: loops, memory and controllers, with every single-step method.
 """
 
 from __future__ import annotations
@@ -22,14 +22,23 @@ from ...targets import backend
 from .adjoint import BAR
 from .gradient import Tape
 
-SAMPLES = 32  # that go side by side
-NUMBERS = 2**19  # slopes of steps that are there at a time: they should stay in the cache
+SAMPLES = 32  # samples that run together
+NUMBERS = 2**19  # entries of A and C at a time, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True)
 class Forward:
-    """Columns, in this order: one for each of the chosen entries of ``constants``, one along ``held``, where all these
-    inputs change together, (samples or 1, steps, ...), and those of ``start``, (samples, x, columns)."""
+    """Sensitivities of a run that kept its states.
+
+    The columns, in this order: one for each chosen entry of ``constants``; one along ``held``, where all these inputs
+    change together; those of ``start``.
+
+    Attributes:
+        tape: The run.
+        constants: Indices of entries by name of a constant.
+        held: Directions of change by name of a held input, (samples or 1, steps, ...).
+        start: Sensitivity of the initial state, (samples, state_size, columns). Default: zero.
+    """
 
     tape: Tape
     constants: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -39,24 +48,25 @@ class Forward:
     def __post_init__(self):
         if self.tape.adjoint.scheme.history:
             raise UnsupportedError(
-                "a step of this method depends on the steps before it, not on the state alone",
+                "a step of this method depends on earlier steps, not on the state alone",
                 where=f"method {self.tape.runner.method!r}",
-                fix="a method of single steps, such as 'rk4' or 'semi-implicit-euler'",
+                fix="use a single-step method, such as 'rk4' or 'semi-implicit-euler'",
             )
 
     @property
     def columns(self) -> int:
-        own = sum(map(len, self.constants.values())) + bool(self.held)
-        return own + (0 if self.start is None else self.start.shape[2])
+        """Number of columns."""
+        inputs = sum(map(len, self.constants.values())) + bool(self.held)
+        return inputs + (0 if self.start is None else self.start.shape[2])
 
     def blocks(self, outputs: Sequence[str]) -> Iterator[tuple[slice, slice, np.ndarray]]:
-        """Samples, rows of the records, and slopes (samples, rows, entries of all these outputs, columns)."""
+        """Yield samples, rows of the records, and derivatives (samples, rows, entries of these outputs, columns)."""
         for piece in self.tape.pieces():
             for first in range(piece.start, piece.stop, SAMPLES):
-                yield from self._followed(slice(first, min(first + SAMPLES, piece.stop)), outputs)
+                yield from self._of_group(slice(first, min(first + SAMPLES, piece.stop)), outputs)
 
-    def _followed(self, group: slice, outputs: Sequence[str]) -> Iterator[tuple[slice, slice, np.ndarray]]:
-        tape, x, every = self.tape, self.tape.plant.x, self.tape.every
+    def _of_group(self, group: slice, outputs: Sequence[str]) -> Iterator[tuple[slice, slice, np.ndarray]]:
+        tape, x, every = self.tape, self.tape.plant.state_size, self.tape.every
         count = group.stop - group.start
         S = np.zeros((count, x, self.columns))
         if self.start is not None:
@@ -66,76 +76,85 @@ class Forward:
         for begin in range(0, tape.steps, tape.segment):
             states = tape.states_between(group, begin, end := min(begin + tape.segment, tape.steps), None)[..., :x]
             for k in range(begin, end, chunk):
-                now = np.arange(k, min(k + chunk, end))
-                last = now[-1] + 1 == tape.steps
-                at = np.append(now, tape.steps) if last else now
-                at = at[at % every == 0]
-                kept = np.empty((count, len(at), x, self.columns))
-                A, C = self._step(group, now, states[:, now - begin])
-                for n, step in enumerate(now):
+                steps = np.arange(k, min(k + chunk, end))
+                last = steps[-1] + 1 == tape.steps
+                recorded = np.append(steps, tape.steps) if last else steps
+                recorded = recorded[recorded % every == 0]
+                at_records = np.empty((count, len(recorded), x, self.columns))
+                A, C = self._step(group, steps, states[:, steps - begin])
+                for n, step in enumerate(steps):
                     if step % every == 0:
-                        kept[:, (step - at[0]) // every] = S
+                        at_records[:, (step - recorded[0]) // every] = S
                     S = A[:, n] @ S  # (1)
-                    for columns, slopes in C:
-                        S[:, :, columns] += slopes[:, n]
+                    for columns, part in C:
+                        S[:, :, columns] += part[:, n]
                 if last and tape.steps % every == 0:
-                    kept[:, -1] = S
-                if len(at):
-                    rows = slice(row, row := row + len(at))
-                    yield group, rows, self._of_records(outputs, group, at, states[:, at - begin], kept)
+                    at_records[:, -1] = S
+                if len(recorded):
+                    rows = slice(row, row := row + len(recorded))
+                    x_recorded = states[:, recorded - begin]
+                    yield group, rows, self._of_records(outputs, group, recorded, x_recorded, at_records)
 
-    def _step(self, group: slice, now: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, list[tuple[Any, np.ndarray]]]:
-        """A (samples, steps, x, x) of steps, and parts of C with their columns."""
-        inputs = {**self.tape.inputs_at(group, now, x), "s": x}
-        slopes = self._rows(self.tape.adjoint.rows((*self.held, *self.constants)), inputs, "s")
-        return slopes["s"], list(self._own(group, now, slopes))
+    def _step(self, group: slice, steps: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, list[tuple[Any, np.ndarray]]]:
+        """A (samples, steps, x, x), and parts of C with their columns."""
+        inputs = {**self.tape.inputs_at(group, steps, x), "s": x}
+        jacobians = self._rows(self.tape.adjoint.rows((*self.held, *self.constants)), inputs, "s")
+        return jacobians["s"], list(self._input_columns(group, steps, jacobians))
 
-    def _own(self, group: slice, now: np.ndarray, slopes: Mapping[str, np.ndarray]) -> Iterator[tuple[Any, np.ndarray]]:
-        """Columns of constants and held inputs, from slopes by all their entries, (samples, steps, rows, ...)."""
+    def _input_columns(
+        self, group: slice, steps: np.ndarray, jacobians: Mapping[str, np.ndarray]
+    ) -> Iterator[tuple[Any, np.ndarray]]:
+        """Columns of constants and held inputs, from Jacobians (samples, steps, rows, ...) with all their entries."""
         at = 0
         for name, entries in self.constants.items():
-            own = slopes[name].reshape(*slopes[name].shape[:3], -1)
-            yield slice(at, at := at + len(entries)), own if len(entries) == own.shape[3] else own[..., list(entries)]
-        for name, along in self.held.items():
-            own = slopes[name].reshape(*slopes[name].shape[:3], -1)
-            change = along[group] if len(along) > 1 else along
-            change = change[:, np.minimum(now, self.tape.steps - 1)].reshape(len(change), len(now), 1, -1)
-            yield slice(at, at + 1), (own * change).sum(axis=3, keepdims=True)
+            flat = _flat(jacobians[name])
+            yield (
+                slice(at, at := at + len(entries)),
+                flat if len(entries) == flat.shape[3] else flat[..., list(entries)],
+            )
+        for name, direction in self.held.items():
+            change = direction[group] if len(direction) > 1 else direction
+            change = change[:, np.minimum(steps, self.tape.steps - 1)].reshape(len(change), len(steps), 1, -1)
+            yield slice(at, at + 1), (_flat(jacobians[name]) * change).sum(axis=3, keepdims=True)
 
     def _of_records(
-        self, outputs: Sequence[str], group: slice, now: np.ndarray, x: np.ndarray, S: np.ndarray
+        self, outputs: Sequence[str], group: slice, steps: np.ndarray, x: np.ndarray, S: np.ndarray
     ) -> np.ndarray:
-        """Slopes (samples, rows, entries, columns) of outputs where x has slopes S."""
+        """Derivatives (samples, rows, entries, columns) of outputs, where x has the sensitivity S."""
         tape, model = self.tape, self.tape.plant.model
         direct = {} if model.constrained else {"q": slice(0, model.nq), "v": slice(model.nq, model.nq + model.nv)}
         if tuple(outputs) == ("q", "v") and direct:
             return S[:, :, : model.nq + model.nv]
-        found, inputs = [], None
+        results, inputs = [], None
         for name in outputs:
             if name in direct:
-                found.append(S[:, :, direct[name]])
+                results.append(S[:, :, direct[name]])
                 continue
-            inputs = inputs or tape.inputs_at(group, now, x)
-            slopes = self._rows(tape.adjoint.of_records(tape.setup.outputs, (name,)), inputs, name)
-            parts = [slopes[port.name].reshape(*slopes[port.name].shape[:3], -1) for port in tape.plant.state]
-            own = np.concatenate(parts, axis=3) @ S
-            for columns, more in self._own(group, now, slopes):
-                own[..., columns] += more
-            found.append(own)
-        return np.concatenate(found, axis=2) if len(found) > 1 else found[0]
+            inputs = inputs or tape.inputs_at(group, steps, x)
+            jacobians = self._rows(tape.adjoint.record_vjp(tape.setup.outputs, (name,)), inputs, name)
+            result = np.concatenate([_flat(jacobians[port.name]) for port in tape.plant.state], axis=3) @ S
+            for columns, part in self._input_columns(group, steps, jacobians):
+                result[..., columns] += part
+            results.append(result)
+        return np.concatenate(results, axis=2) if len(results) > 1 else results[0]
 
     def _rows(self, program: Program, inputs: Mapping[str, np.ndarray], weighted: str) -> dict[str, np.ndarray]:
-        """A product with weights from the left, for all unit weights of one result: (samples, steps, rows, ...) by
-        name."""
+        """Jacobians (samples, steps, rows, ...) by name, from a vector-Jacobian product and all unit weights of one
+        result."""
         unit = next(
             np.eye(port.size).reshape(-1, *port.shape) for port in program.inputs if port.name == weighted + BAR
         )
-        given = []
+        arguments = []
         for port in program.inputs[:-1]:
             array = inputs[port.name]
             lead = array.shape[: array.ndim - len(port.shape)]
-            given.append(array.reshape(*lead, 1, *port.shape) if lead else array)
+            arguments.append(array.reshape(*lead, 1, *port.shape) if lead else array)
         lead = inputs[self.tape.plant.state[0].name].shape[:2]
         out = [np.empty((*lead, len(unit), *port.shape)) for port in program.outputs]
-        backend(self.tape.runner.backend).compile(program, "float64").call(*given, unit, out=tuple(out))
+        backend(self.tape.runner.backend).compile(program, "float64").call(*arguments, unit, out=tuple(out))
         return {port.name.removesuffix(BAR): x for port, x in zip(program.outputs, out, strict=True)}
+
+
+def _flat(jacobian: np.ndarray) -> np.ndarray:
+    """(samples, steps, rows, entries) from an input of any shape."""
+    return jacobian.reshape(*jacobian.shape[:3], -1)

@@ -1,7 +1,7 @@
 """A whole step of a scheme as one program, so that it can be differentiated.
 
-Its inputs are those of the plant's programs, with the state as one port ``s`` in front: x, then the rates of earlier
-steps that the scheme looks back on, youngest first. Its output is s after the step.
+Its inputs are those of the plant's programs, with the state as one port ``s`` in front: x and then, of a multistep
+scheme, the rates of earlier steps, the latest first. Its output is s after the step.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Rates = Callable[[Flat, Any], Flat]
 
 
 def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
-    """``early``: one of the steps that start a scheme that looks back."""
-    size, history = plant.x, scheme.history
+    """Return the program of a step; ``early`` is for the steps that start a multistep scheme."""
+    size, history = plant.state_size, scheme.history
     ports = [Port("s", (size * (1 + history),)), *plant.ports[len(plant.state) :]]
-    given = split(input_nodes(ports), ports)
-    x, *before = (given["s"][k : k + size] for k in range(0, size * (1 + history), size))
-    t, dt = given["t"][0], given["dt"][0]
+    inputs = split(input_nodes(ports), ports)
+    x, *earlier = (inputs["s"][k : k + size] for k in range(0, size * (1 + history), size))
+    t, dt = inputs["t"][0], inputs["dt"][0]
 
     def run(program: Program, x: Flat, t: Any) -> Flat:
-        parts = replayed(program, {**given, **split(x, plant.state), "t": [t]})
+        parts = replayed(program, {**inputs, **split(x, plant.state), "t": [t]})
         return [value for part in parts.values() for value in part]
 
     def rates(x: Flat, t: Any) -> Flat:
@@ -38,22 +38,22 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
 
     match scheme:
         case OwnStep() | Rosenbrock():
-            after, now = run(plant.step_program(scheme), x, t), []
+            after, first = run(plant.step_program(scheme), x, t), []
         case RungeKutta():
-            after, now = stages(scheme, rates, x, t, dt)
+            after, first = stages(scheme, rates, x, t, dt)
         case AdamsBashforth() if early:
-            after, now = stages(scheme.start, rates, x, t, dt)
+            after, first = stages(scheme.start, rates, x, t, dt)
         case AdamsBashforth():
-            now = rates(x, t)
-            after = combined(scheme.step, x, [now, *before], dt)
-    if plant.finish is not None and not isinstance(scheme, OwnStep):
-        after = run(plant.finish, after, t)
-    youngest = [value for part in [now, *before][:history] for value in part]
-    return assembled("transition", ports, {ports[0]: [*after, *youngest]})
+            first = rates(x, t)
+            after = combined(scheme.step, x, [first, *earlier], dt)
+    if plant.projection is not None and not isinstance(scheme, OwnStep):
+        after = run(plant.projection, after, t)
+    latest = [value for part in [first, *earlier][:history] for value in part]
+    return assembled("transition", ports, {ports[0]: [*after, *latest]})
 
 
 def stages(scheme: RungeKutta, rates: Rates, x: Flat, t: Any, dt: Any) -> tuple[Flat, Flat]:
-    """x after a step, and the rates at its beginning."""
+    """Return x after a step, and the rates at its beginning."""
     slopes = [rates(x, t)]
     for node, place in scheme.stages:
         slopes.append(rates(combined(place, x, slopes, dt), t + node * dt))
@@ -61,5 +61,6 @@ def stages(scheme: RungeKutta, rates: Rates, x: Flat, t: Any, dt: Any) -> tuple[
 
 
 def combined(combination: Combination, x: Flat, slopes: list[Flat], dt: Any) -> Flat:
+    """Return a linear combination of x and rates."""
     share = float(combination.share) * dt
     return [combination(value, lambda n, k=k: slopes[n][k], share, NUMBERS) for k, value in enumerate(x)]

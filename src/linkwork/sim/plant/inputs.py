@@ -1,4 +1,4 @@
-"""What a user gives to a simulation, checked and sorted: held over each step, or constant for a sample."""
+"""Inputs of a simulation, checked and sorted: held over each step, or constant for a sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...assembly import numbers
+from ...assembly import finite_array
 from ...errors import ShapeError
 from ...formulations import layouts
 from ...model import Model
@@ -22,34 +22,42 @@ Shape = tuple[int, ...]
 
 @dataclass
 class Inputs:
-    """Arrays by name: ``held`` (samples or 1, steps, size), ``constants`` (samples or 1, size).
+    """Arrays by name: ``held`` (samples or 1, steps, size) and ``constants`` (samples or 1, size).
 
-    Without ``steps``, for a stepper, they are not the caller's, each sample has its own, and what may change over time
-    is held, as one row that can be written between steps.
+    Without ``steps``, for a stepper, the arrays are copies with a row for each sample, and an input that may change
+    over time is held: one row, which can be written between steps.
+
+    Attributes:
+        batch: Number of samples; None for a single motion.
+        steps: Number of steps; None for a stepper.
+        shapes: Shape of each input without axes of samples and steps.
+        full_shapes: Shape of each input as the user passed it.
+        reference_shapes: Of each part of a reference, its shape as passed and with axes (samples, steps, entries).
+        motors_only: Whether the user passed tau of the motors alone.
     """
 
-    batch: int | None  # samples, None: a single motion
+    batch: int | None
     steps: int | None
     held: dict[str, np.ndarray] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
-    given: dict[str, Shape] = field(default_factory=dict)  # with the leading axes, as they were given
-    point: tuple[tuple[Shape, Shape], ...] = ()  # of each part of a reference: as given, and (samples, steps, entries)
-    of_motors: bool = False  # is tau given of the motors alone?
+    full_shapes: dict[str, Shape] = field(default_factory=dict)
+    reference_shapes: tuple[tuple[Shape, Shape], ...] = ()
+    motors_only: bool = False
 
     def __post_init__(self):
         if self.steps is not None:
             whole(self.steps, "steps")
 
     def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False, fix: str = "") -> None:
-        """An input with its own ``shape``, with an axis of samples or steps (or both, in this order) before it."""
-        array = numbers(value, where)
+        """Add an input of a ``shape``, which axes of samples, steps or both (in this order) may precede."""
+        array = finite_array(value, where)
         samples, steps = self.axes(array.shape, shape, where, over_time, fix)
-        self.given[name] = array.shape
+        self.full_shapes[name] = array.shape
         self.put(name, array.reshape(samples, steps, *shape), shape, over_time)
 
     def put(self, name: str, array: np.ndarray, shape: Shape, over_time: bool) -> None:
-        """An input with axes of samples and steps before its own ``shape``, each of which may be 1."""
+        """Add an array (samples or 1, steps or 1, *shape)."""
         samples, steps, *_ = array.shape
         self.shapes[name] = shape
         array = np.ascontiguousarray(array, float).reshape(samples, steps, math.prod(shape))
@@ -60,106 +68,103 @@ class Inputs:
         else:
             self.held[name] = array
 
-    def axes(self, whole: Shape, shape: Shape, where: str, over_time: bool, fix: str = "") -> tuple[int, int]:
-        """For how many samples and steps an array of shape ``whole`` has numbers of their own; 1: all share them. An
-        axis is known by its place before the own ``shape``, never by its length alone."""
-        lead = whole[: max(len(whole) - len(shape), 0)]
+    def axes(self, full: Shape, shape: Shape, where: str, over_time: bool, fix: str = "") -> tuple[int, int]:
+        """Return the numbers of samples and steps of an array of shape ``full``; 1 where all share the values.
+
+        The place of an axis before ``shape`` decides what it means, never its length alone.
+        """
+        lead = full[: max(len(full) - len(shape), 0)]
         allowed: dict[Shape, tuple[int, int]] = {(): (1, 1)}  # leading axes -> samples, steps
         if self.batch is not None:
             allowed[(self.batch,)] = (self.batch, 1)
         if over_time and self.steps is not None:
-            samples = 1 if self.batch is None else self.batch
-            allowed[(self.steps,)] = (1, self.steps)
             if self.batch == self.steps > 1:
-                del allowed[(self.steps,)]
                 if lead == (self.steps,):
                     raise ShapeError(
-                        "there are as many samples as steps, so this axis may mean either",
+                        "the numbers of samples and steps are equal, so this axis is ambiguous",
                         where=where,
-                        got=whole,
+                        got=full,
                         fix=f"({', '.join(map(str, ('samples', 'steps', *shape)))}), where samples or steps may be 1",
                     )
-            allowed |= {(a, b): (a, b) for a in (1, samples) for b in (1, self.steps)}
-        if whole[len(lead) :] != shape or lead not in allowed:
+                del allowed[(self.steps,)]
+            else:
+                allowed[(self.steps,)] = (1, self.steps)
+            allowed |= {(a, b): (a, b) for a in (1, self.batch or 1) for b in (1, self.steps)}
+        if full[len(lead) :] != shape or lead not in allowed:
             forms = dict.fromkeys(str((*axes, *shape)) for axes in sorted(allowed, key=len))
-            raise ShapeError("wrong shape", where=where, got=whole, expected=" or ".join(forms), fix=fix)
+            raise ShapeError("wrong shape", where=where, got=full, expected=" or ".join(forms), fix=fix)
         return allowed[lead]
 
     def add_gain(self, name: str, value: Any, shapes: Sequence[Shape], where: str) -> None:
-        """A gain that has one of these own ``shapes``, or any if there are none.
+        """Add a gain that has one of these ``shapes``, or any shape if there are none.
 
-        Where it may have several, arrays for a batch must have an axis of samples (or 1, for all of them) and one of
-        its entries (or 1, for a single number): a vector could mean either, whatever its length.
+        If several shapes are possible, arrays for a batch need an axis of samples (or 1, for all of them) and one of
+        entries (or 1, for a single number): a vector could mean either, whatever its length.
         """
-        array, single = numbers(value, where), len(shapes) == 1
+        array, single = finite_array(value, where), len(shapes) == 1
         if single or self.batch is None or not array.ndim:
-            own, fix = (
-                shapes[0] if single else array.shape,
-                f"a default of another shape, {name}=..., in the controller",
-            )
-            return self.add(GAIN + name, array, own, where, fix=fix)
+            shape = shapes[0] if single else array.shape
+            fix = f"give {name} a default of another shape in the controller, {name}=..."
+            return self.add(GAIN + name, array, shape, where, fix=fix)
         if array.ndim == 1 or len(array) not in (1, self.batch):
             raise ShapeError(
-                "samples, or entries of the gain? This axis may mean either",
+                "the first axis may mean samples or entries of the gain",
                 where=where,
                 got=array.shape,
                 expected=f"({self.batch}, 1) for one number per sample, (1, n) for one vector that all samples share, "
                 f"({self.batch}, n) for a vector per sample",
             )
-        own = () if array.shape[1:] == (1,) else array.shape[1:]
-        self.add(GAIN + name, array.reshape(own if len(array) == 1 else (len(array), *own)), own, where)
-        self.given[GAIN + name] = array.shape
+        shape = () if array.shape[1:] == (1,) else array.shape[1:]
+        self.add(GAIN + name, array.reshape(shape if len(array) == 1 else (len(array), *shape)), shape, where)
+        self.full_shapes[GAIN + name] = array.shape
 
 
 def vector(model: Model, kind: str, value: Any, where: str) -> np.ndarray:
-    """A joint vector (..., n), given as an array or as a dict by joint."""
+    """Return a joint vector (n,) or (samples, n) from an array or a dict by joint."""
     layout = layouts(model)[kind]
     size = layout.size
     if isinstance(value, Mapping):
-        value = layout.to_array(value, where, numbers)
-    array = numbers(value, where)
+        value = layout.to_array(value, where, finite_array)
+    array = finite_array(value, where)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
-        raise ShapeError(
-            "wrong shape",
-            where=where,
-            got=array.shape,
-            expected=f"({size},) or (samples, {size}): {layout}",
-        )
+        expected = f"({size},) or (samples, {size}): {layout}"
+        raise ShapeError("wrong shape", where=where, got=array.shape, expected=expected)
     return array
 
 
 def by_name(layout: Layout, values: Mapping[str, Any], where: str, kind: str) -> np.ndarray:
-    """A vector (..., n) over samples and steps from values by name, which have these axes in common or none."""
-    axes = {name: numbers(value, f"{where}, {name!r}").ndim for name, value in values.items()}
+    """Return a vector (..., n) from values by name, which share axes of samples and steps or have none."""
+    axes = {name: finite_array(value, f"{where}, {name!r}").ndim for name, value in values.items()}
     if len({*axes.values()} - {0}) > 1:
-        got = ", ".join(f"{name} {axes} axes" for name, axes in axes.items())
+        got = ", ".join(f"{name} {count} axes" for name, count in axes.items())
         fix = "(samples, steps) of each that changes, where samples or steps may be 1"
-        raise ShapeError("samples, or steps? An axis may mean either", where=where, got=got, fix=fix)
-    return layout.to_array(values, where, numbers, kind)
+        raise ShapeError("an axis may mean samples or steps", where=where, got=got, fix=fix)
+    return layout.to_array(values, where, finite_array, kind)
 
 
 def torques(model: Model, value: Any, where: str) -> np.ndarray:
-    """tau (..., n) of all forced joints. Those that no motor drives (a floating base, springs, free joints) may be left
-    out, as controllers do."""
-    mobility, layout = model.mobility, layouts(model)["tau"]
-    size = layout.size
+    """Return tau (..., n) of all joints on which forces can act.
+
+    Joints without a motor (a floating base, springs, free joints) may be left out; zeros are filled in.
+    """
+    layout = layouts(model)["tau"]
     if isinstance(value, Mapping):
         driven = set(layouts(model)["motors"].names)
         filled = layout.filled(value, [name for name in layout.names if name not in driven])
         return by_name(layout, filled, where, kind_of("tau"))
-    array = numbers(value, where)
-    if array.ndim == 0 or array.shape[-1] != len(mobility.motors) or array.shape[-1] == size:
+    array = finite_array(value, where)
+    if array.ndim == 0 or array.shape[-1] != len(model.mobility.motors) or array.shape[-1] == layout.size:
         return array
-    full = np.zeros((*array.shape[:-1], size))
-    full[..., of_motors(model)] = array
+    full = np.zeros((*array.shape[:-1], layout.size))
+    full[..., motor_indices(model)] = array
     return full
 
 
-def of_motors(model: Model) -> list[int]:
-    """Where they stand in tau."""
+def motor_indices(model: Model) -> list[int]:
+    """Return the indices of the motors in tau."""
     return [model.mobility.forced.index(k) for k in model.mobility.motors]
 
 
 def is_law(value: Any) -> bool:
-    """Is it a function or a controller, not numbers?"""
+    """Return whether a value is a function or a controller, not numbers."""
     return callable(value) or hasattr(value, "for_model")

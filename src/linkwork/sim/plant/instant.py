@@ -30,14 +30,20 @@ from .randomisation import varied
 if TYPE_CHECKING:
     from .plant import Plant
 
-REFERENCE = "reference"  # samples of the reference: a Point in rows
-MEMORY = "memory_"  # how the parts of the state begin that are the controller's own
-GAIN = "gain "  # how inputs begin that are gains of the controller
+REFERENCE = "reference"  # the input with samples of the reference: rows q, v, a
+MEMORY = "memory_"  # prefix of parts of the state that belong to the controller
+GAIN = "gain "  # prefix of inputs that are gains of the controller
+WRENCH = "wrench "  # prefix of inputs that are wrenches, before the frame
 
 
-class Now:
-    """``q``, and ``rates``: the velocities of all joints that have one of their own; ``v`` are those that are reported
-    and that a controller sees."""
+class Instant:
+    """State and inputs of a plant at one instant, and everything that follows from them.
+
+    Attributes:
+        q: Positions.
+        rates: Velocities of all joints that are not mimic joints.
+        v: Independent velocities, which are recorded and which a controller receives.
+    """
 
     def __init__(self, plant: Plant, values: Mapping[str, Any]):
         self.plant, self.values = plant, values
@@ -47,152 +53,160 @@ class Now:
 
     @cached_property
     def model(self) -> Model:
-        """With the parameters of this sample."""
+        """Robot with the parameters of this sample."""
         return varied(self.plant.model, self.values, self.plant.payload)
 
     @cached_property
     def tree(self) -> tuple[list[Scalar], list[Scalar]]:
-        """Positions and velocities of the tree."""
+        """Positions and velocities of all joints of the tree."""
         return self.model.expand(self.q), self.model.expand_rates(self.rates)
 
     @cached_property
-    def applied(self) -> dict[int, Force]:
-        """Forces on bodies."""
-        return self._wrenches()
+    def body_forces(self) -> dict[int, Force]:
+        """External forces on bodies, by body."""
+        return self._body_forces()
 
-    def _wrenches(self, springs: bool = True) -> dict[int, Force]:
-        loaded = [self.model.frame(name) for name in self.plant.wrenches]
-        return body_wrenches(self.commanded(self.model), *self.tree, loaded, self.rows, springs)
+    def _body_forces(self, springs: bool = True) -> dict[int, Force]:
+        frames = [self.model.frame(name) for name in self.plant.wrenches]
+        return body_wrenches(self.commanded(self.model), *self.tree, frames, self.wrench_rows, springs)
 
     @property
     def tau(self) -> list[Scalar]:
-        return self._acting[0]
+        """Joint forces of inputs and controller together."""
+        return self._actions[0]
 
     @property
     def commands(self) -> list[Scalar]:
-        return self._acting[1]
+        """Commands of the force laws from inputs, a function of time and the controller together."""
+        return self._actions[1]
 
     def commanded(self, model: Model) -> Model:
-        """A variant of the robot under its commands."""
+        """Return a variant of the robot whose force laws receive the commands."""
         return commanded(model, self.commands) if model.commands.size else model
 
     @cached_property
-    def _acting(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
-        """tau, commands, and the rates of the controller's memory by their names in the state."""
-        plant, own = self.plant, sizes(self.model)
-        tau, commands = (self.values.get(name, [0] * own[name]) for name in ("tau", "commands"))
+    def _actions(self) -> tuple[list[Scalar], list[Scalar], dict[str, Any]]:
+        """Joint forces, commands, and the rates of the controller's memory by their names in the state."""
+        plant, size = self.plant, sizes(self.model)
+        tau, commands = (self.values.get(name, [0] * size[name]) for name in ("tau", "commands"))
         if plant.commands is not None:
-            commands = _sum(self._result(plant.commands)["commands"], commands)
+            commands = _sum(self._evaluated(plant.commands)["commands"], commands)
         if plant.controller is None:
             return tau, commands, {}
-        rates = self._result(plant.controller)
-        tau = _sum(rates.pop("tau"), tau)
-        return tau, _sum(rates.pop("commands"), commands) if plant.commanding else commands, rates
+        results = self._evaluated(plant.controller)
+        tau = _sum(results.pop("tau"), tau)
+        return tau, _sum(results.pop("commands"), commands) if plant.controller_commands else commands, results
 
-    def _result(self, program: Program) -> dict[str, Any]:
-        """What a program of functions that act makes of this instant."""
-        numbers = replay(program, flattened({**self.values, "v": self.v}, program.inputs))
-        return nested([numbers[k] for k in program.results], program.outputs)
+    def _evaluated(self, program: Program) -> dict[str, Any]:
+        """Results of a user function's program at this instant."""
+        nodes = replay(program, flattened({**self.values, "v": self.v}, program.inputs))
+        return nested([nodes[k] for k in program.results], program.outputs)
 
     @property
     def memory_rates(self) -> dict[str, Any]:
-        """By their names in the state."""
-        return self._acting[2]
+        """Rates of the controller's memory by their names in the state."""
+        return self._actions[2]
 
     @property
-    def memory_ahead(self) -> dict[str, Any]:
-        """The memory after dt at these rates."""
+    def next_memory(self) -> dict[str, Any]:
+        """Controller's memory after an explicit Euler step."""
         rates = {name: np.array(rate, dtype=object) for name, rate in self.memory_rates.items()}
         return {name: np.array(self.values[name], dtype=object) + self.dt * rate for name, rate in rates.items()}
 
     @cached_property
-    def rows(self) -> list[Sequence[Scalar]]:
-        """Wrenches, frame by frame."""
+    def wrench_rows(self) -> list[Sequence[Scalar]]:
+        """Wrenches, one row per loaded frame."""
         laws = self.plant.wrenches.items()
-        return [self.values[f"wrench {frame}"] if law is None else self._result(law)["wrench"] for frame, law in laws]
+        return [self.values[WRENCH + frame] if law is None else self._evaluated(law)["wrench"] for frame, law in laws]
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
-        return self._accelerated(self.model)
+        """Accelerations of all joints."""
+        return self._accelerations_of(self.model)
 
-    def _accelerated(self, model: Model) -> list[Scalar]:
+    def _accelerations_of(self, model: Model) -> list[Scalar]:
         """Accelerations of a variant of the robot."""
         wrenches, model = tuple(self.plant.wrenches), self.commanded(model)
         problem = Problem(model, "forward_dynamics", self.plant.method, wrenches=wrenches)
-        return problem.evaluate(self.q, self.v, self.tau, *[self.rows] * bool(wrenches))["a"]
+        return problem.evaluate(self.q, self.v, self.tau, *[self.wrench_rows] * bool(wrenches))["a"]
 
     # -- for linearly implicit steps
 
     @property
-    def held(self) -> list[Scalar]:
-        """Forces at the cuts of loops."""
+    def multipliers(self) -> list[Scalar]:
+        """Constraint forces: there are none in a tree."""
         return []
 
-    def balance(self, a: Sequence[Scalar], held: Sequence[Scalar]) -> list[Scalar]:
-        """Forces that accelerations ``a`` of all joints take, less those that act; zero for ``accelerations``."""
-        del held  # there are no loops
-        model, (q, v), tree = self.model, self.tree, self.model.expand_rates(a)
+    def balance(self, a: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Return the forces that accelerations ``a`` of all joints require, less those that act.
+
+        The result is zero for ``accelerations``.
+        """
+        del multipliers  # a tree has no constraints
+        model, (q, v), tree_a = self.model, self.tree, self.model.expand_rates(a)
         method = find_method("inverse_dynamics", "shared-axes", model)
-        own = Problem(model, method.quantity, method).prepared
-        taken = total_inverse_dynamics(method.function, own, q, v, tree, self.applied)
+        prepared = Problem(model, method.quantity, method).prepared
+        required = total_inverse_dynamics(method.function, prepared, q, v, tree_a, self.body_forces)
         acting = joint_forces(model, q, v, self.tau)
-        return [x - y for x, y in zip(model.collect(taken), acting, strict=True)]
+        return [x - y for x, y in zip(model.collect(required), acting, strict=True)]
 
     @cached_property
-    def by_motion(self) -> list[list[Scalar]]:
-        """The slope of ``balance`` by a and held: the inertia matrix."""
+    def balance_matrix(self) -> list[list[Scalar]]:
+        """Jacobian of ``balance`` with respect to a and multipliers: the inertia matrix."""
         method = find_method("inertia_matrix", "crba", self.model)
-        own = Problem(self.model, method.quantity, method).prepared
-        return self.model.collect_matrix(total_inertia_matrix(method.function, own, self.tree[0]))
+        prepared = Problem(self.model, method.quantity, method).prepared
+        return self.model.collect_matrix(total_inertia_matrix(method.function, prepared, self.tree[0]))
 
-    def for_method(self, model: Model) -> Model:
+    def prepared(self, model: Model) -> Model:
+        """Return a variant of the robot as the plant's method of dynamics expects it."""
         return Problem(model, self.plant.method.quantity, self.plant.method).prepared
 
     @cached_property
-    def stepped(self) -> dict[str, Any]:
-        """The state after dt, by semi-implicit Euler."""
-        return self._moved(self._accelerated(with_implicit_friction(self.model, self.tree[1], self.dt)))
+    def next_state(self) -> dict[str, Any]:
+        """State after a step of semi-implicit Euler."""
+        return self._advanced(self._accelerations_of(with_implicit_friction(self.model, self.tree[1], self.dt)))
 
-    def _moved(self, a: Sequence[Scalar]) -> dict[str, Any]:
+    def _advanced(self, a: Sequence[Scalar]) -> dict[str, Any]:
         v = [x + self.dt * y for x, y in zip(self.rates, a, strict=True)]
         return {"q": self.model.coordinates.advanced(self.q, v, self.dt), "v": v}
 
     @cached_property
-    def finished(self) -> dict[str, Any]:
-        """The state with unit quaternions."""
+    def projected(self) -> dict[str, Any]:
+        """State with unit quaternions and, of robots with constraints, satisfied constraints."""
         return {"q": self.model.coordinates.normalised(self.q), "v": self.rates}
 
     @property
-    def flowing(self) -> Now:
-        """Whose rates are those of this state."""
+    def after_impact(self) -> Instant:
+        """Same instant after contacts that begin now have stopped what they touch."""
         return self
 
     @property
-    def arrived(self) -> Now:
-        """Under what held the robot in the step before."""
+    def under_previous_contacts(self) -> Instant:
+        """Same instant under the contacts of the previous step."""
         return self
 
-    lost: Scalar = 0  # of energy, by ``finished``
-    lost_ahead: Scalar = 0  # by ``stepped``
+    projection_work: Scalar = 0  # energy in J that ``projected`` adds, negative where it takes some
+    step_work: Scalar = 0  # the same of contacts in ``next_state``
 
     def power(self, tau: Sequence[Scalar]) -> Scalar:
-        """Of all forces but weight and springs, which have their potential energy."""
+        """Return the power of all forces but weight and springs, which have a potential energy."""
         model, (q, v) = self.model, self.tree
-        lost = passive_forces(model, q, v, springs=False)
-        applied = self.applied
+        dissipative = passive_forces(model, q, v, springs=False)
+        forces = self.body_forces
         if any(hasattr(law, "energy") for _, law in model.forces):
-            applied = self._wrenches(springs=False)
-        velocities = body_velocities(model, q, v) if applied else {}
+            forces = self._body_forces(springs=False)
+        velocities = body_velocities(model, q, v) if forces else {}
         total: Scalar = 0
         for x, k in zip(tau, model.mobility.forced, strict=True):
             total = total + x * self.rates[k]
-        for x, y in zip(lost, v, strict=True):
+        for x, y in zip(dissipative, v, strict=True):
             total = total - x * y
-        for body, force in applied.items():
+        for body, force in forces.items():
             total = total + velocities[body].dot(force)
         return total
 
     def output(self, name: str) -> Any:
+        """Return the value of a recorded output."""
         if name in ("q", "v", "tau", "commands", "work"):
             return getattr(self, name)
         if name == "a":

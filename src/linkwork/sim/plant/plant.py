@@ -1,18 +1,18 @@
-"""A robot and all that acts on it, as programs for the time loop.
+"""A robot and everything that acts on it, as programs for the time loop.
 
-The state is x = (q, v) with the velocities of all joints, then the memory of the controller, the work done on the robot
-if it is asked for and, where loops are closed, how close they came to a singular position, and when; with contacts,
-those of the step before, and where they stand. All programs take the rows of ``codegen.timeloop``: x, t, dt, what is
-held over a step, what is constant for a sample.
+The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; the work done on
+the robot, if it is recorded; of robots with loops the closeness to a singular position and its time; with contacts,
+those of the previous step and their places. All programs take the rows of ``codegen.timeloop``: x, t, dt, inputs held
+over a step, constants of a sample.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,98 +30,118 @@ from ...scalar import Scalar
 from ...workspace import Cache
 from ..schemes import rosenbrock
 from ..trajectory.outputs import entries, units
-from .constrained import BEFORE, CONTACTS, ConstrainedNow, SwitchedNow, places_at
-from .instant import MEMORY, Now
+from .constrained import BEFORE, CONTACTS, ConstrainedInstant, SwitchedInstant, places_at
+from .instant import MEMORY, Instant
 
-CORRECTIONS = 2  # of what semi-implicit Euler leaves open, where it is recorded
+CORRECTIONS = 2  # projections of a state of semi-implicit Euler before it is recorded
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Plant:
-    """``held`` and ``constants``: shapes of the inputs by name. They are "tau", "commands", "reference" (samples q, v,
-    a), one of VARIED, "gain NAME" of the controller, "wrench FRAME"."""
+    """A robot, its inputs and the functions that act on it.
+
+    Inputs are called "tau", "commands", "contacts", "reference" (rows q, v, a), by a name of VARIED, "gain NAME" or
+    "wrench FRAME".
+
+    Attributes:
+        model: The robot.
+        method: Method of forward dynamics, or of constrained dynamics if the robot has loops or contacts.
+        held: Shapes of the inputs that are held over each step, by name.
+        constants: Shapes of the inputs that are constant for a sample, by name.
+        controller: Program that computes tau; without one tau is an input, or zero. See ``user_functions``.
+        wrenches: Program of the wrench on each frame; None where the wrench is an input.
+        commands: Program of the commands; they are added to those that are an input.
+        payload: Frame that carries the payload.
+        records_work: Whether work is part of the state.
+    """
 
     model: Model
-    method: Method  # of forward dynamics, or of constrained dynamics where loops are closed
+    method: Method
     held: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     constants: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    # Programs of functions, see ``acting``.
-    controller: Program | None = None  # gives the torque; without it tau is an input, or zero
-    wrenches: Mapping[str, Program | None] = field(default_factory=dict)  # by frame; None: an input
-    commands: Program | None = None  # of force laws, added to those that are an input
-    payload: str = ""  # the frame that carries it
-    works: bool = False
+    controller: Program | None = None
+    wrenches: Mapping[str, Program | None] = field(default_factory=dict)
+    commands: Program | None = None
+    payload: str = ""
+    records_work: bool = False
 
     # -- the state -------------------------------------------------------------------------------------------------
 
     @cached_property
     def state(self) -> list[Port]:
-        q, v = Port("q", (self.model.nq,)), Port("v", (self.model.coordinates.nv,))
-        memory = [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
-        contacts = [
-            Port(BEFORE, (len(self.model.switched),)),
-            Port("stand", (sum(place_sizes(self.model)),)),
-        ] * self.stands
-        own = [*[Port("work", ())] * self.works, *[Port("closeness", (2,))] * self.model.constrained]
-        return [q, v, *memory, *own, *contacts]
+        """Parts of the state."""
+        model = self.model
+        ports = [Port("q", (model.nq,)), Port("v", (model.coordinates.nv,))]
+        ports += [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
+        if self.records_work:
+            ports.append(Port("work", ()))
+        if model.constrained:
+            ports.append(Port("closeness", (2,)))
+        if self.has_contacts:
+            ports += [Port(BEFORE, (len(model.switched),)), Port("stand", (sum(place_sizes(model)),))]
+        return ports
 
     @property
-    def stands(self) -> bool:
-        """Are contacts with the ground an input?"""
+    def has_contacts(self) -> bool:
+        """Whether contacts with the ground are an input."""
         return CONTACTS in self.held or CONTACTS in self.constants
 
     @property
-    def held_together(self) -> bool:
-        """By loops, or by the ground."""
-        return self.model.constrained or self.stands
+    def has_constraints(self) -> bool:
+        """Whether loops or contacts constrain the motion."""
+        return self.model.constrained or self.has_contacts
 
     @cached_property
     def memory(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the controller's own states, by name."""
+        """Shapes of the controller's states, by name."""
         ports = self.controller.inputs if self.controller is not None else ()
         return {port.name.removeprefix(MEMORY): port.shape for port in ports if port.name.startswith(MEMORY)}
 
     @property
-    def commanding(self) -> bool:
-        """Does the controller give commands?"""
+    def controller_commands(self) -> bool:
+        """Whether the controller returns commands."""
         return self.controller is not None and any(port.name == "commands" for port in self.controller.outputs)
 
     @property
     def ports(self) -> list[Port]:
+        """Inputs of all programs."""
         inputs = [Port(name, shape) for name, shape in (*self.held.items(), *self.constants.items())]
         return [*self.state, Port("t", ()), Port("dt", ()), *inputs]
 
     @cached_property
-    def x(self) -> int:
-        """Numbers of the state."""
+    def state_size(self) -> int:
+        """Number of entries of the state."""
         return sum(port.size for port in self.state)
 
-    def start(self, q: np.ndarray, v: np.ndarray, memory: Mapping[str, np.ndarray]) -> np.ndarray:
-        """x of states (samples, n), with velocities of all joints; ``memory``: of the samples, or one for all."""
-        x = np.zeros((len(q), self.x))
+    def initial_state(self, q: np.ndarray, v: np.ndarray, memory: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return x (samples, state_size) from q and v of all joints (samples, n); memory may be shared by samples."""
+        x = np.zeros((len(q), self.state_size))
         parts = self.parts(x)
         parts["q"][:], parts["v"][:] = q, v
         for name, values in memory.items():
             parts[MEMORY + name][:] = values
         if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
-        self.stand(parts)
+        self.place_contacts(parts)
         return x
 
-    def stand(self, parts: Mapping[str, np.ndarray]) -> None:
-        """Contacts begin where they are."""
-        if self.stands:
+    def place_contacts(self, parts: Mapping[str, np.ndarray]) -> None:
+        """Set the places of the contacts to where q has them."""
+        if self.has_contacts:
             parts["stand"][:] = places_at(self.model, parts["q"])
 
     def parts(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """The state (..., x) by name; v of all joints."""
+        """Return views of the parts of the state (..., state_size), by name."""
         cuts = np.cumsum([port.size for port in self.state])[:-1]
         split = np.split(x, cuts, axis=-1)
-        shaped = (part.reshape(x.shape[:-1] + port.shape) for part, port in zip(split, self.state, strict=True))
-        return dict(zip((port.name for port in self.state), shaped, strict=True))
+        return {
+            port.name: part.reshape(x.shape[:-1] + port.shape) for part, port in zip(split, self.state, strict=True)
+        }
 
-    def reported(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q and v as they are recorded: v of the independent joints."""
+    def positions_and_velocities(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return q and v as they are recorded: v of the independent joints."""
         parts = self.parts(x)
         return parts["q"], parts["v"][..., list(self.model.mobility.independent)]
 
@@ -129,155 +149,145 @@ class Plant:
 
     @cached_property
     def rates(self) -> Program:
-        """x -> dx/dt."""
+        """Program of dx/dt."""
+        return self._trace("rates", self.state_rates)
 
-        return self._trace("rates", self.flow)
-
-    def flow(self, now: Now) -> dict[str, Any]:
-        """dx/dt"""
-        now = now.flowing
-        rates = {"q": self.model.coordinates.rates(now.q, now.rates), "v": now.accelerations, "closeness": [0, 0]}
-        rates |= {"stand": [0] * sum(place_sizes(self.model)), BEFORE: [0] * len(self.model.switched)}
-        return self._state({**rates, **now.memory_rates}, lambda: now.power(now.tau))
+    def state_rates(self, instant: Instant) -> dict[str, Any]:
+        """Return dx/dt by parts of the state."""
+        instant, model = instant.after_impact, self.model
+        rates = {"q": model.coordinates.rates(instant.q, instant.rates), "v": instant.accelerations}
+        rates |= {"closeness": [0, 0], "stand": [0] * sum(place_sizes(model)), BEFORE: [0] * len(model.switched)}
+        return self._state({**rates, **instant.memory_rates}, lambda: instant.power(instant.tau))
 
     @cached_property
     def step(self) -> Program:
-        """x -> x after dt, by semi-implicit Euler: first the velocities, then with them the positions. Friction, which
-        may be stiff, acts at the new velocities. A memory grows as its rates at the beginning tell."""
+        """Program of a step of semi-implicit Euler: first the velocities, then with them the positions.
 
-        def run(now: Now) -> Mapping[str, Any]:
-            parts = {**now.stepped, **now.memory_ahead}
-            return self._state(parts, lambda: now.work + now.dt * now.power(now.tau) + now.lost_ahead)
+        Friction, which may be stiff, acts at the new velocities. The memory advances by its rates at the beginning.
+        """
+
+        def run(at: Instant) -> Mapping[str, Any]:
+            parts = {**at.next_state, **at.next_memory}
+            return self._state(parts, lambda: at.work + at.dt * at.power(at.tau) + at.step_work)
 
         return self._trace("step", run)
 
     def step_program(self, scheme: OwnStep | Rosenbrock) -> Program:
-        """x -> x after dt; ``finish`` puts that of a Rosenbrock method on its manifold."""
+        """Return the program of a whole step; ``projection`` follows a step of a Rosenbrock method."""
         if isinstance(scheme, OwnStep):
             return self.step
-        if scheme not in self._steps:
-            self._steps[scheme] = self._trace("rosenbrock", lambda now: rosenbrock.stepped(self, now, scheme))
-        return self._steps[scheme]
+        step = partial(rosenbrock.next_state, self, scheme=scheme)
+        return self.cached(("step", scheme), lambda: self._trace("rosenbrock", step))
 
     @cached_property
-    def _steps(self) -> dict[Rosenbrock, Program]:
-        return {}
-
-    @cached_property
-    def finish(self) -> Program | None:
-        """x -> x with unit quaternions and closed loops; none where a step in straight lines cannot leave them."""
-        if not (self.model.coordinates.quaternions or self.held_together):
+    def projection(self) -> Program | None:
+        """Program that projects x to unit quaternions and satisfied constraints; None where every x has them."""
+        if not (self.model.coordinates.quaternions or self.has_constraints):
             return None
         return self._trace(
-            "finish", lambda now: self._state({**now.values, **now.finished}, lambda: now.work + now.lost)
+            "finish", lambda at: self._state({**at.values, **at.projected}, lambda: at.work + at.projection_work)
         )
 
     @cached_property
-    def ground(self) -> Program:
-        """What the ground meets: see ``events``."""
-        return self._trace("ground", lambda now: SwitchedNow(self, now.values).ground)
+    def contact_terms(self) -> Program:
+        """Program of the terms that ``events`` needs."""
+        return self._trace("ground", lambda at: SwitchedInstant(self, at.values).contact_terms)
 
-    @cached_property
-    def functions(self) -> dict[Any, Any]:
-        """Compiled programs, see ``events``."""
-        return {}
-
-    def along(self, program: Program) -> Program:
-        """The slopes of a program's results along a direction of x: the same inputs, then dx."""
-        if program.name not in self._along:
-            names = [port.name for port in self.state]
-            self._along[program.name] = jvp(program, names, names)
-        return self._along[program.name]
-
-    @cached_property
-    def _along(self) -> dict[str, Program]:
-        return {}
+    def tangent(self, program: Program) -> Program:
+        """Return the derivative of a program's results along a direction of x: the same inputs, then dx."""
+        names = [port.name for port in self.state]
+        return self.cached(("tangent", program.name), lambda: jvp(program, names, names))
 
     def _state(self, parts: Mapping[str, Any], work: Callable[[], Scalar]) -> dict[str, Any]:
-        """The parts there are, in their order."""
+        """Return the parts that this plant has, in their order."""
         return {port.name: work() if port.name == "work" else parts[port.name] for port in self.state}
 
-    def record(self, outputs: tuple[str, ...], finish: bool = False) -> Program:
-        """What is recorded of x; ``finish``: of x on its manifold, where the loop leaves it beside: on that of the step
-        before, so that x does not depend on what follows."""
+    def record(self, outputs: tuple[str, ...], project: bool = False) -> Program:
+        """Return the program that computes outputs from x.
 
-        def run(now: Now) -> Mapping[str, Any]:
-            for _ in range(CORRECTIONS if finish else 0):
-                there = now.arrived
-                now = self.now({**now.values, **there.finished, "work": now.work + there.lost})
-            return {name: now.output(name) for name in outputs}
+        With ``project``, x is projected first, under the contacts of the previous step: so a record does not depend on
+        what follows.
+        """
+
+        def run(at: Instant) -> Mapping[str, Any]:
+            for _ in range(CORRECTIONS if project else 0):
+                before = at.under_previous_contacts
+                at = self.instant({**at.values, **before.projected, "work": at.work + before.projection_work})
+            return {name: at.output(name) for name in outputs}
 
         return self._trace("record", run)
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
-        if (scheme, outputs) not in self._loops:
-            beside = isinstance(scheme, OwnStep)
-            if isinstance(scheme, OwnStep | Rosenbrock):
-                written, advance = OwnStep(), self.step_program(scheme)
-            else:
-                written, advance = scheme, self.rates
-            self._loops[scheme, outputs] = TimeLoop(
-                written,
-                advance,
-                None if beside else self.finish,
-                self.record(outputs, finish=beside and self.held_together),
-                self.x,
-                tuple(math.prod(shape) for shape in self.held.values()),
-                sum(math.prod(shape) for shape in self.constants.values()),
-            )
-        return self._loops[scheme, outputs]
+        """Return the time loop of a scheme that records these outputs."""
+        return self.cached(("loop", scheme, outputs), lambda: self._time_loop(scheme, outputs))
+
+    def _time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
+        unprojected = isinstance(scheme, OwnStep)  # only what is recorded is projected
+        if isinstance(scheme, OwnStep | Rosenbrock):
+            loop_scheme, advance = OwnStep(), self.step_program(scheme)
+        else:
+            loop_scheme, advance = scheme, self.rates
+        return TimeLoop(
+            loop_scheme,
+            advance,
+            None if unprojected else self.projection,
+            self.record(outputs, project=unprojected and self.has_constraints),
+            self.state_size,
+            tuple(math.prod(shape) for shape in self.held.values()),
+            sum(math.prod(shape) for shape in self.constants.values()),
+        )
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what ``make`` returned for this key at its first use; programs and functions of a plant are kept."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     @cached_property
-    def _loops(self) -> dict[tuple[Scheme, tuple[str, ...]], TimeLoop]:
-        return {}
-
-    @cached_property
-    def adjoints(self) -> dict[Scheme, Any]:
-        """Time loops backwards that were made, see ``adjoint``."""
-        return {}
-
-    @cached_property
-    def linear_steps(self) -> dict[tuple[Scheme, str], Any]:
-        """Functions that give the slopes of a step, see ``step_jacobian``."""
+    def _cache(self) -> dict[Hashable, Any]:
         return {}
 
     @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
+        """Names of the entries of outputs."""
         return entries(self.model, self.memory)
 
     @cached_property
     def units(self) -> dict[str, tuple[str, ...]]:
+        """Units of the entries of outputs."""
         return units(self.model)
 
     @cached_property
-    def checked(self) -> Cache[Any, Note | None]:
-        """(method, dt, gains and parameters) -> what was found wrong with it."""
+    def step_warnings(self) -> Cache[Any, Note | None]:
+        """Warning, or None, about a step length by (method, dt, gains and parameters); see ``stability.warning``."""
         return Cache()
 
     @cached_property
-    def pivots(self) -> list[float]:
-        """Of the loops at home, by which closeness to a singular position is measured."""
-        return self._of_loops(np.array(self.model.home), lambda system: system.pivots).tolist()
+    def home_pivots(self) -> list[float]:
+        """Pivots of the constraint equations at home, with which closeness to a singular position is compared."""
+        return self._evaluated_system(np.array(self.model.home), lambda system: system.pivots).tolist()
 
-    def distance(self, q: np.ndarray) -> float:
-        """From singular positions of the loops, beside that at home; not a number at one."""
+    def distance_from_singular(self, q: np.ndarray) -> float:
+        """Return the distance from singular positions of the loops relative to home; NaN at a singular position."""
         with np.errstate(all="ignore"):
-            return 1 / np.sqrt(self._of_loops(q, lambda system: system.closeness(self.pivots)).max())
+            return 1 / np.sqrt(self._evaluated_system(q, lambda system: system.closeness(self.home_pivots)).max())
 
-    def _of_loops(self, q: np.ndarray, ask: Callable[[RegularSaddle], list[Scalar]]) -> np.ndarray:
+    def _evaluated_system(self, q: np.ndarray, values: Callable[[RegularSaddle], list[Scalar]]) -> np.ndarray:
+        """Values of the saddle-point system at q."""
         model = self.model
 
         def run(q: list[Scalar]) -> Mapping[str, Any]:
-            return {"numbers": ask(self.method.function.system(model, model.expand(q)))}
+            return {"numbers": values(self.method.function.system(model, model.expand(q)))}
 
         return interpret(trace("loops", run, [Port("q", (model.nq,))]), [q])[0]
 
-    def now(self, values: Mapping[str, Any]) -> Now:
-        if self.stands:
-            return SwitchedNow(self, values)
-        return ConstrainedNow(self, values) if self.model.constrained else Now(self, values)
+    def instant(self, values: Mapping[str, Any]) -> Instant:
+        """Return the plant at one instant: state and inputs by name."""
+        if self.has_contacts:
+            return SwitchedInstant(self, values)
+        return ConstrainedInstant(self, values) if self.model.constrained else Instant(self, values)
 
-    def _trace(self, name: str, run: Callable[[Now], Mapping[str, Any]]) -> Program:
+    def _trace(self, name: str, run: Callable[[Instant], Mapping[str, Any]]) -> Program:
         ports = self.ports
         names = [port.name for port in ports]
-        return optimised(trace(name, lambda *values: run(self.now(dict(zip(names, values, strict=True)))), ports))
+        return optimised(trace(name, lambda *values: run(self.instant(dict(zip(names, values, strict=True)))), ports))

@@ -1,4 +1,4 @@
-"""Parameters of a robot that may differ from sample to sample."""
+"""Domain randomisation: parameters of a robot that differ from sample to sample."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VARIED = (*INERTIAL, *OF_JOINTS, "gravity")
 
 
 def varied(model: Model, values: Mapping[str, Any], payload: str = "") -> Model:
-    """With the values there are; others are not looked at. ``payload``: the frame that carries it."""
+    """Return the robot with the parameters among ``values``; ``payload`` is the frame that carries one."""
     if "parameters" in values:
         model = model.with_parameters(values["parameters"])
     if "mass" in values:
-        own = zip(model.bodies, values["mass"], strict=True)
-        model = model.with_inertias([_with_mass(body.inertia, mass) for body, mass in own])
+        masses = zip(model.bodies, values["mass"], strict=True)
+        model = model.with_inertias([_with_mass(body.inertia, mass) for body, mass in masses])
     if "payload" in values:
         model = carrying(model, payload, values["payload"])
     if "gravity" in values:
@@ -43,16 +43,21 @@ def varied(model: Model, values: Mapping[str, Any], payload: str = "") -> Model:
 
 
 def _with_joints(model: Model, name: str, values: Sequence[Scalar]) -> Model:
-    own = dict(zip(model.position_names, values, strict=True))
+    by_joint = dict(zip(model.position_names, values, strict=True))
     bodies = [
-        replace(body, joint=with_value(body.joint, name, own[body.joint.name])) if body.joint.name in own else body
+        replace(body, joint=with_value(body.joint, name, by_joint[body.joint.name]))
+        if body.joint.name in by_joint
+        else body
         for body in model.bodies
     ]
     return replace(model, bodies=tuple(bodies))
 
 
 def with_value(joint: Joint, name: str, value: Scalar) -> Joint:
-    """Of one that has not the law in question: every joint can have an offset; the others stay without."""
+    """Return a joint with another value of a parameter.
+
+    A joint without the friction law in question gets an offset, and stays without the other laws.
+    """
     if name not in LAWS:
         return replace(joint, **{name: value})
     kind, field = LAWS[name]
@@ -64,7 +69,7 @@ def with_value(joint: Joint, name: str, value: Scalar) -> Joint:
 
 
 def value_of(joint: Joint, name: str) -> float:
-    """As ``with_value`` changes it; zero of a law that the joint has not."""
+    """Return the value that ``with_value`` replaces; zero if the joint does not have the law."""
     if name not in LAWS:
         return getattr(joint, name)
     kind, field = LAWS[name]
@@ -72,7 +77,7 @@ def value_of(joint: Joint, name: str) -> float:
 
 
 def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
-    """Of a body of the same shape and another density; one without mass stays so."""
+    """Inertia of a body of the same shape and another density; a massless body stays massless."""
     if is_zero(inertia.mass):
         return inertia
     share = mass / inertia.mass
@@ -97,20 +102,20 @@ def add_varied(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
         where = f"vary[{name!r}]"
         inputs.add(name, value, shapes[name], where)
         _check_varied(model, name, inputs.constants[name], where)
-    if "mass" in vary and "parameters" not in vary:
+    if "mass" in vary and "parameters" not in vary:  # masses scale the inertia of the file
         for body, masses in zip(model.bodies, inputs.constants["mass"].T, strict=True):
             if not body.inertia.mass and masses.any():
                 raise ShapeError(
-                    "a body without mass has no shape to scale",
+                    "a massless body has no inertia to scale",
                     where="vary['mass']",
                     got=f"body {body.name!r}",
-                    fix="0 for this body, or vary its parameters",
+                    fix="give 0 for this body, or vary 'parameters'",
                 )
     return frame
 
 
 def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> None:
-    """Refuse numbers, (samples, entries), that a robot file may not have either."""
+    """Raise an error for values (samples, entries) that a robot file may not have either."""
     if name in INERTIAL:
         _check_masses(model, name, values, where)
     if name in OF_JOINTS:
@@ -123,17 +128,18 @@ def _check_varied(model: Model, name: str, values: np.ndarray, where: str) -> No
     if (kind := LAWS.get(name, (Offset,))[0]) is not Offset and not any(
         isinstance(law, kind) for body in model.bodies for law in body.joint.friction
     ):
-        fix = f"give joints this law, friction=({kind.__name__}(...),)"
-        raise ShapeError(f"no joint has the law {kind.name!r}", where=where, fix=fix)
+        fix = f"give joints this friction law: friction=({kind.__name__}(...),)"
+        raise ShapeError(f"no joint has the friction law {kind.name!r}", where=where, fix=fix)
 
 
 def _check_masses(model: Model, name: str, values: np.ndarray, where: str) -> None:
-    """A load of no mass may have its centre anywhere; parameters without a mass have no first moments."""
-    links = ["its load"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
-    for link, own in zip(links, np.split(values, len(links), axis=1), strict=True):
-        if wrong := negative_mass(own[:, 0]):
+    """Raise an error for negative masses, and for first moments of a link without mass."""
+    links = ["payload"] if name == "payload" else [f"link {body.name!r}" for body in model.bodies]
+    for link, columns in zip(links, np.split(values, len(links), axis=1), strict=True):
+        if wrong := negative_mass(columns[:, 0]):
             raise LinkworkError(wrong, where=f"{where}, {link}", fix="give masses of zero or more")
-        lone = own[(own[:, 0] == 0) & own[:, 1:4].any(axis=1)] if name == "parameters" else own[:0]
-        if len(lone):
-            got, fix = f"MX, MY, MZ = {', '.join(f'{x:g}' for x in lone[0, 1:4])}", "give a mass above zero"
+        massless = (columns[:, 0] == 0) & columns[:, 1:4].any(axis=1)
+        if name == "parameters" and massless.any():  # a payload without mass may have its centre anywhere
+            moments = ", ".join(f"{x:g}" for x in columns[massless][0, 1:4])
+            got, fix = f"MX, MY, MZ = {moments}", "give a mass above zero"
             raise LinkworkError("first moments without a mass", where=f"{where}, {link}", got=got, fix=fix)

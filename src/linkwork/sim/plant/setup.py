@@ -1,14 +1,15 @@
-"""The plant, the inputs and the initial states of a simulation, from its options."""
+"""Plant, inputs and initial states of a simulation, from its options."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...assembly import numbers
+from ...assembly import finite_array
 from ...control import Law, Point
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import drives_of, layouts
@@ -19,217 +20,262 @@ from ...options import Options, positive
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
 from ..trajectory.outputs import checked_outputs
-from . import user_functions
 from .constrained import CONTACTS, off_the_ground
-from .initial_state import given_memory, initial
+from .initial_state import initial, initial_memory
 from .inputs import Inputs, by_name, is_law, torques
-from .instant import GAIN, REFERENCE
+from .instant import GAIN, REFERENCE, WRENCH
 from .plant import Plant
 from .randomisation import INERTIAL, VARIED, add_varied
+from .user_functions import UserFunction, command_function, content_key, controller_function, wrench_function
 
 
 @dataclass(frozen=True)
 class Setup:
+    """What a simulation starts from.
+
+    Attributes:
+        plant: The robot and everything that acts on it.
+        inputs: Values of the plant's inputs.
+        x0: Initial states (samples, state_size).
+        batched: Whether the caller passed a batch, perhaps of one sample.
+        outputs: Names of what is recorded.
+        notes: What the user must know to read the numbers.
+    """
+
     plant: Plant
     inputs: Inputs
-    x0: np.ndarray  # (samples, x)
+    x0: np.ndarray
     batched: bool
     outputs: tuple[str, ...]
-    said: tuple[Note, ...]
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What one must know to read the numbers."""
-        plant, layout = self.plant, self.plant.model.commands
-        given = "commands" in self.inputs.shapes or plant.commands is not None or plant.commanding
-        zero = [Note("no-commands", f"no commands are given, so these are zero: {', '.join(layout.names)}")]
-        return (*self.said, *zero) if layout.size and not given else self.said
+    notes: tuple[Note, ...]
 
     @property
     def samples(self) -> int:
+        """Number of samples."""
         return len(self.x0)
 
     @property
-    def stiffness(self) -> tuple[bytes, ...]:
-        """Constants of the first sample that make its motions fast or slow, for comparison."""
-        own = self.inputs.constants.items()
-        return tuple(x[0].tobytes() for name, x in own if name in VARIED or name.startswith(GAIN))
+    def stiffness_key(self) -> tuple[bytes, ...]:
+        """Gains and varied parameters of the first sample, on which the fastest modes depend."""
+        constants = self.inputs.constants.items()
+        return tuple(x[0].tobytes() for name, x in constants if name in VARIED or name.startswith(GAIN))
+
+    @cached_property
+    def _first_sample(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Held inputs (steps, ...) and constants of the first sample."""
+        held, constants = self.inputs.held, self.inputs.constants
+        return (
+            [held[name][0].reshape(-1, *shape) for name, shape in self.plant.held.items()],
+            [constants[name][0].reshape(shape) for name, shape in self.plant.constants.items()],
+        )
+
+    def arguments(self, x: np.ndarray, t: float, dt: float, step: int = 0) -> list[np.ndarray]:
+        """Return the arguments of the plant's programs for the first sample, with the inputs held over a step."""
+        held, constants = self._first_sample
+        rows = (rows[min(step, len(rows) - 1)] for rows in held)
+        return [*self.plant.parts(x).values(), np.array(t), np.array(dt), *rows, *constants]
 
 
 def prepare(
     workspace: Workspace, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[str]
 ) -> Setup:
-    """``steps``: none for a stepper, which makes as many as it is asked for."""
+    """Return the setup of a simulation; a stepper, whose number of steps is open, passes None for ``steps``."""
     model: Model = workspace.model
-    torque, gains, vary, wrenches = options.torque, options.gains or {}, options.vary or {}, options.wrenches or {}
     q, v, batch = initial(workspace, q0, v0)
     inputs = Inputs(batch, steps)
-    law = None
-    if is_law(torque):
-        # A controller that compensates friction does so as it is simulated; of the stops it knows nothing.
-        seen, _ = _surroundings(model, None, options.friction_width, "coulomb" in vary)
-        law = Law(torque, replace(seen, soft_limits=None))
-    elif torque is not None:
-        tau = torques(model, torque, "torque")
-        inputs.add("tau", tau, (layouts(model)["tau"].size,), "torque", over_time=True)
-        inputs.of_motors = not isinstance(torque, Mapping) and np.shape(torque) != tau.shape
+    law = _add_torque(inputs, model, options)
     memory = law.memory if law else {}
-    if stands := options.contacts is not None:
-        inputs.add(CONTACTS, _contacts(model, options), (len(model.switched),), CONTACTS, over_time=True)
-    outputs = checked_outputs(model, memory, outputs, stands)
+    has_contacts = options.contacts is not None
+    if has_contacts:
+        inputs.add(CONTACTS, _contacts(model, options.contacts), (len(model.switched),), CONTACTS, over_time=True)
+    outputs = checked_outputs(model, memory, outputs, has_contacts)
     shapes = {name: values.shape for name, values in memory.items()}
-    started = {**memory, **given_memory(shapes, options.memory or {}, () if batch is None else (batch,))}
-    reference = _reference(inputs, model, options.reference, law, dt)
-    payload = add_varied(inputs, model, vary) if vary else ""
-    for name, value in gains.items():
-        if law is None or name not in law.gains:
-            raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
-        law.check_gain(name, numbers(value, f"gains[{name!r}]"), f"gains[{name!r}]")
-        inputs.add_gain(name, value, law.shapes[name], f"gains[{name!r}]")
-    pushes: dict[str, user_functions.Acting | None] = {}
-    for frame, value in wrenches.items():
-        model.frame(frame)
-        pushes[frame] = user_functions.pushed(value, frame) if is_law(value) else None
-        if pushes[frame] is None:
-            inputs.add(f"wrench {frame}", value, (6,), f"wrench on {frame!r}", over_time=True)
-    commands = _commands(inputs, model, options.commands)
-    control = user_functions.controlled(torque, law, reference, inputs.shapes) if law else None
+    memory = memory | initial_memory(shapes, options.memory or {}, () if batch is None else (batch,))
+    reference = _add_reference(inputs, model, options.reference, law, dt)
+    payload = add_varied(inputs, model, options.vary) if options.vary else ""
+    _add_gains(inputs, law, options.gains or {})
+    wrenches = {frame: _add_wrench(inputs, model, frame, value) for frame, value in (options.wrenches or {}).items()}
+    functions = {
+        "commands": _add_commands(inputs, model, options.commands),
+        "controller": controller_function(options.torque, law, reference, inputs.shapes) if law else None,
+    }
+    plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, "work" in outputs)
+    x0 = plant.initial_state(q, v, memory)
+    if has_contacts:
+        first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
+        notes = (*notes, *off_the_ground(model, plant.parts(x0)["stand"], first))
+    elif model.switched and not model.forces:
+        switches = f"to choose among {', '.join(contact.name for contact in model.switched)}"
+        notes = (
+            *notes,
+            Note("no-contact", "no contact is on:", f"give contacts= {switches}", f"give --contacts {switches}"),
+        )
+    return Setup(plant, inputs, x0, batch is not None, outputs, notes)
+
+
+def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
+    """Return the cache of traced plants and their notes, by everything that they depend on."""
+    return Cache()
+
+
+def _plant(
+    workspace: Workspace,
+    inputs: Inputs,
+    options: Options,
+    functions: Mapping[str, UserFunction | None],
+    wrenches: Mapping[str, UserFunction | None],
+    payload: str,
+    records_work: bool,
+) -> tuple[Plant, tuple[Note, ...]]:
+    """Plant and its notes, from the cache if the same was simulated before."""
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
-    works = "work" in outputs
-    functions = (control, commands, *pushes.values())
-    said = user_functions.content((options.friction_width, options.limits, options.dynamics))
-    keys = tuple(function and function.key for function in functions)
-    key = said and (tuple(held.items()), tuple(constants.items()), payload, works, tuple(pushes), keys, said)
-    known = workspace.derived(plants)
-    found = known.get(key)
-    if found is None:
-        seen, notes = _surroundings(model, options.limits, options.friction_width, "coulomb" in vary)
-        varied = any(name in inputs.shapes for name in INERTIAL)
-        quantity = "constrained_dynamics" if seen.constrained or stands else "forward_dynamics"
-        method = choose(seen, quantity, options.dynamics, wrenches=tuple(pushes), varied=varied)
-        controller, over_time, *rows = (function and function.program for function in functions)
-        by_frame = dict(zip(pushes, rows, strict=True))
-        found = Plant(seen, method, held, constants, controller, by_frame, over_time, payload, works), tuple(notes)
-        if key is not None:
-            known[key] = found
-    plant, notes = found
-    if model.switched and not stands and not model.forces:
-        which = f"says which of {_listed(model)} are"
-        fixes = f"contacts= {which}", f"--contacts {which}"
-        notes = (*notes, Note("no-contact", "nothing is held by the ground:", *fixes))
-    x = plant.start(q, v, started)
-    if stands:
-        first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
-        notes = (*notes, *off_the_ground(model, plant.parts(x)["stand"], first))
-    return Setup(plant, inputs, x, batch is not None, outputs, notes)
+    settings = content_key((options.friction_width, options.limits, options.dynamics))
+    keys = tuple(each and each.key for each in (functions["controller"], functions["commands"], *wrenches.values()))
+    shapes = tuple(held.items()), tuple(constants.items())
+    key = settings and (*shapes, payload, records_work, tuple(wrenches), keys, settings)
+    cache = workspace.derived(plants)
+    if key in cache:
+        return cache[key]
+    model, notes = _simulated_model(workspace.model, options.limits, options)
+    varied = any(name in inputs.shapes for name in INERTIAL)
+    constrained = model.constrained or options.contacts is not None
+    quantity = "constrained_dynamics" if constrained else "forward_dynamics"
+    method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied)
+    programs = {name: each and each.program for name, each in functions.items()}
+    by_frame = {frame: each and each.program for frame, each in wrenches.items()}
+    plant = Plant(
+        model, method, held, constants, wrenches=by_frame, payload=payload, records_work=records_work, **programs
+    )
+    if key is not None:
+        cache[key] = plant, notes
+    return plant, notes
 
 
-def _contacts(model: Model, options: Options) -> np.ndarray:
-    """Which contacts are on the ground: (..., contacts), from numbers or a dict by name."""
+def _simulated_model(model: Model, limits: Any, options: Options) -> tuple[Model, tuple[Note, ...]]:
+    """The robot with smooth friction and soft limits, and notes about them."""
+    notes, width = [], positive(options.friction_width, "friction_width")
+    jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
+    if "coulomb" in (options.vary or {}) or any(not drive.friction_width for drive in jumping):
+        model = replace(model, friction_width=width)
+        text = f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)"
+        notes.append(Note("smooth-friction", text, values={"width": width}))
+    if limits is not None:
+        if not isinstance(limits, SoftLimits):
+            expected = "linkwork.SoftLimits(stiffness, damping)"
+            raise ShapeError("these are not limits", where="limits", got=repr(limits), expected=expected)
+        model = replace(model, soft_limits=limits)
+        text = f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}"
+        notes.append(Note("soft-limits", text, values={"stiffness": limits.stiffness, "damping": limits.damping}))
+    return model, tuple(notes)
+
+
+# -- each option to the inputs, or to a function ---------------------------------------------------------------------
+
+
+def _add_torque(inputs: Inputs, model: Model, options: Options) -> Law | None:
+    """Add torques to the inputs, or return the law of a controller."""
+    torque = options.torque
+    if is_law(torque):
+        # A controller that compensates friction uses the smooth friction of the simulation; it ignores joint limits.
+        seen, _ = _simulated_model(model, None, options)
+        return Law(torque, replace(seen, soft_limits=None))
+    if torque is not None:
+        tau = torques(model, torque, "torque")
+        inputs.add("tau", tau, (layouts(model)["tau"].size,), "torque", over_time=True)
+        inputs.motors_only = not isinstance(torque, Mapping) and np.shape(torque) != tau.shape
+    return None
+
+
+def _contacts(model: Model, value: Any) -> np.ndarray:
+    """Return 1 or 0 for each contact (..., contacts), from numbers or a dict by name."""
     if not model.switched:
         kinds = [kind for kind in ConstraintKind.known.values() if kind.switched]
         rows = " or ".join(f"{kind.section}: [{{{kind.second.key}: ...}}]" for kind in kinds)
-        fix = f"name some in its file: {rows}, or in a side file"
-        raise LinkworkError(
-            "the robot has no contacts to hold", where=f"robot {model.name!r}", got="contacts=...", fix=fix
-        )
-    value = options.contacts
+        fix = f"describe contacts in its file: {rows}, or in a side file"
+        where = f"robot {model.name!r}"
+        raise LinkworkError("the robot has no contacts to switch on", where=where, got="contacts=...", fix=fix)
     if isinstance(value, str) or callable(value):
-        what = "contacts are no function" if callable(value) else "only simulate knows contacts that come and go"
-        fix = "tell which are on, 1 or 0 for each contact, or (steps, contacts); or robot.simulate(contacts='events')"
-        raise UnsupportedError(what, where=CONTACTS, got=repr(value), fix=fix)
+        message = "contacts cannot be a function" if callable(value) else "only simulate finds contact events"
+        fix = "give 1 or 0 for each contact, or (steps, contacts); or use robot.simulate(contacts='events')"
+        raise UnsupportedError(message, where=CONTACTS, got=repr(value), fix=fix)
     if isinstance(value, Mapping):
         value = by_name(layouts(model)[CONTACTS], value, CONTACTS, kind_of(CONTACTS))
-    array = numbers(value, CONTACTS)
+    array = finite_array(value, CONTACTS)
     if not np.isin(array, (0, 1)).all():
         got = array[~np.isin(array, (0, 1))][0]
         raise ShapeError("a contact is on or off", where=CONTACTS, got=got, expected="0 or 1 for each contact")
     return array
 
 
-def _listed(model: Model) -> str:
-    return ", ".join(contact.name for contact in model.switched)
-
-
-def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
-    """What was traced for simulations, with its notes, by its contents."""
-    return Cache()
-
-
-def _reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
-    """The reference if it can be traced; samples of it, or a Point of numbers, go to the inputs."""
+def _add_reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
+    """Return a reference that can be traced; add samples of another one, or a Point of numbers, to the inputs."""
     if reference is None:
         return None
     if law is None:
-        raise LinkworkError("a reference is for a controller", where="reference", fix="give a controller as torque")
+        raise LinkworkError("a reference needs a controller", where="reference", fix="give a controller as torque")
     if isinstance(reference, Point):
-        return _point(inputs, reference, len(model.mobility.motors))
+        return _add_point(inputs, reference, len(model.mobility.motors))
     if not callable(reference):
         expected = "a Point(q, v, a) of numbers, or a function t -> Point, such as linkwork.control.Sampled(times, q)"
         raise ShapeError("this is not a reference", where="reference", got=repr(reference)[:80], expected=expected)
     if getattr(reference, "traceable", True):
         return reference
     if inputs.steps is None:
-        fix = "a Point of numbers, changed before each step, or a reference that is a formula in t, such as Quintic"
-        raise UnsupportedError("this reference is sampled, and no step is the last", where="reference", fix=fix)
+        fix = "give a Point of numbers and change it before each step, or a formula in t, such as Quintic"
+        raise UnsupportedError("a stepper does not know when to sample this reference", where="reference", fix=fix)
     points = reference.sample(dt * np.arange(inputs.steps))
     rows = np.stack([np.asarray(part, float) for part in points], axis=1)
     inputs.add(REFERENCE, rows[None], rows.shape[1:], "reference", over_time=True)
     return None
 
 
-def _point(inputs: Inputs, point: Point, motors: int) -> None:
-    """Numbers of a reference go to the inputs, each part in a shape of its own; one number is the same for all."""
+def _add_point(inputs: Inputs, point: Point, motors: int) -> None:
+    """Add a reference of numbers to the inputs; each part has its own axes, and a single number serves all motors."""
     parts = []
     for name, value in zip(Point._fields, point, strict=True):
         where = f"reference.{name}"
-        array = numbers(value, where)
-        own = (motors,) if array.ndim else ()
-        axes = inputs.axes(array.shape, own, where, over_time=True)
-        parts.append(array.reshape(*axes, *(own or (1,))))
-        inputs.point += ((array.shape, parts[-1].shape),)
+        array = finite_array(value, where)
+        shape = (motors,) if array.ndim else ()
+        axes = inputs.axes(array.shape, shape, where, over_time=True)
+        parts.append(array.reshape(*axes, *(shape or (1,))))
+        inputs.reference_shapes += ((array.shape, parts[-1].shape),)
     lead = np.broadcast_shapes(*(part.shape[:2] for part in parts))
     rows = np.stack([np.broadcast_to(part, (*lead, motors)) for part in parts], axis=-2)
     inputs.put(REFERENCE, rows, (3, motors), over_time=True)
-    inputs.given[REFERENCE] = rows.shape
+    inputs.full_shapes[REFERENCE] = rows.shape
 
 
-def _commands(inputs: Inputs, model: Model, commands: Any) -> user_functions.Acting | None:
-    """A function of time; arrays go to the inputs."""
+def _add_gains(inputs: Inputs, law: Law | None, gains: Mapping[str, Any]) -> None:
+    for name, value in gains.items():
+        if law is None or name not in law.gains:
+            raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
+        where = f"gains[{name!r}]"
+        law.check_gain(name, finite_array(value, where), where)
+        inputs.add_gain(name, value, law.shapes[name], where)
+
+
+def _add_wrench(inputs: Inputs, model: Model, frame: str, value: Any) -> UserFunction | None:
+    """Add a wrench to the inputs, or return it as a function of time."""
+    model.frame(frame)  # raises if there is no such frame
+    if is_law(value):
+        return wrench_function(value, frame)
+    inputs.add(WRENCH + frame, value, (6,), f"wrench on {frame!r}", over_time=True)
+    return None
+
+
+def _add_commands(inputs: Inputs, model: Model, commands: Any) -> UserFunction | None:
+    """Add commands to the inputs, or return them as a function of time."""
     layout = model.commands
     if commands is None:
         return None
     if not layout.size:
-        raise LinkworkError(
-            "this robot takes no commands", where=f"robot {model.name!r}, commands", got=repr(commands)[:80],
-            fix=at_door("robot.with_forces({frame: linkwork.forces.Thruster()}) has one", "leave --commands out"),
-        )  # fmt: skip
+        where = f"robot {model.name!r}, commands"
+        fix = at_door("robot.with_forces({frame: linkwork.forces.Thruster()}) has one", "omit --commands")
+        raise LinkworkError("this robot takes no commands", where=where, got=repr(commands)[:80], fix=fix)
     if callable(commands):
-        return user_functions.commanded(commands, model)
+        return command_function(commands, model)
     if isinstance(commands, Mapping):
         commands = by_name(layout, commands, "commands", "command")
     inputs.add("commands", commands, (layout.size,), "commands", over_time=True)
     return None
-
-
-def _surroundings(model: Model, limits: SoftLimits | None, width: float, varied: bool) -> tuple[Model, list[Note]]:
-    """The robot as it is simulated, and what to say about it."""
-    notes, width = [], positive(width, "friction_width")
-    jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
-    if varied or any(not drive.friction_width for drive in jumping):
-        model = replace(model, friction_width=width)
-        text = f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)"
-        notes.append(Note("smooth-friction", text, values={"width": width}))
-    if limits is not None:
-        if not isinstance(limits, SoftLimits):
-            raise ShapeError(
-                "these are not limits",
-                where="limits",
-                got=repr(limits),
-                expected="linkwork.SoftLimits(stiffness, damping)",
-            )
-        model = replace(model, soft_limits=limits)
-        text = f"joint limits are soft: {limits.stiffness:g} N m/rad (N/m), damping {limits.damping:g}"
-        notes.append(Note("soft-limits", text, values={"stiffness": limits.stiffness, "damping": limits.damping}))
-    return model, notes

@@ -1,8 +1,8 @@
-"""Functions that act on a robot in a simulation, as programs: controllers, references, commands and wrenches over time.
+"""User functions in a simulation, as programs: controllers, references, commands and wrenches over time.
 
-A function is traced anew for every simulation and known again by the program that this gives. So whatever it reads
-(globals, closures, attributes, arrays, other functions) counts as it is at that moment, and stays so in what is
-compiled. Controllers and references of ``linkwork.control`` read their fields alone, and are known by these, untraced.
+A function is traced anew for every simulation, and the digest of its program is the key of the compiled plant. So the
+values that it reads at that moment (globals, closures, attributes, arrays, other functions) are compiled in.
+Controllers and references of ``linkwork.control`` depend on their fields alone; these are the key, without tracing.
 """
 
 from __future__ import annotations
@@ -24,99 +24,112 @@ from ...scalar import Scalar
 from .instant import GAIN, MEMORY, REFERENCE
 
 PLAIN = {bool, int, float, str}
-READ_FIELDS_ALONE = {PD, PID, PDGravity, ComputedTorque, Quintic, Trapezoidal, Fourier, SoftLimits}
+DEPEND_ON_FIELDS = {PD, PID, PDGravity, ComputedTorque, Quintic, Trapezoidal, Fourier, SoftLimits}
 
 
 @dataclass(frozen=True)
-class Acting:
-    """``source``: all that the program of ``run`` is made of, as it was given."""
+class UserFunction:
+    """A function to be traced; ``source`` is everything that the program depends on, as the user passed it."""
 
     source: Any
-    run: Callable[[], Program]
+    trace: Callable[[], Program]
 
     @cached_property
     def program(self) -> Program:
-        return self.run()
+        """Traced program."""
+        return self.trace()
 
     @property
     def key(self) -> Any:
-        """Equal only for what acts in the same way."""
-        return content(self.source) or self.program.digest
+        """Key for caches, equal only for functions that compute the same."""
+        return content_key(self.source) or self.program.digest
 
 
-def controlled(controller: Any, law: Law, reference: Any, shapes: Mapping[str, tuple[int, ...]]) -> Acting:
-    """The torques of a ``law`` made of a ``controller``, its commands if it gives some, and the rates of its memory.
-    ``reference``: a function that it follows, if there is one; ``shapes``: those of all inputs, gains among them."""
+def controller_function(
+    controller: Any, law: Law, reference: Any, shapes: Mapping[str, tuple[int, ...]]
+) -> UserFunction:
+    """Return the function of torques, commands if the controller returns some, and rates of its memory.
+
+    Args:
+        controller: The controller as the user passed it.
+        law: The same, made ready for the robot.
+        reference: Function that it follows; None if samples of it are an input.
+        shapes: Shapes of all inputs, gains among them.
+    """
 
     def program() -> Program:
-        known = sizes(law.model)
-        own = [*[REFERENCE] * (REFERENCE in shapes), *(name for name in shapes if name.startswith(GAIN))]
-        ports = [Port("t", ()), *(Port(name, (known[name],)) for name in "qv"), *(Port(x, shapes[x]) for x in own)]
+        size = sizes(law.model)
+        inputs = [*[REFERENCE] * (REFERENCE in shapes), *(name for name in shapes if name.startswith(GAIN))]
+        ports = [Port("t", ()), *(Port(name, (size[name],)) for name in "qv"), *(Port(x, shapes[x]) for x in inputs)]
         ports += [Port(MEMORY + name, values.shape) for name, values in law.memory.items()]
         return trace("controller", lambda *values: run(dict(zip((x.name for x in ports), values, strict=True))), ports)
 
-    def run(given: Mapping[str, Any]) -> dict[str, Any]:
-        gains = {name.removeprefix(GAIN): x for name, x in given.items() if name.startswith(GAIN)}
-        memory = {name: given[MEMORY + name] for name in law.memory}
+    def run(values: Mapping[str, Any]) -> dict[str, Any]:
+        gains = {name.removeprefix(GAIN): x for name, x in values.items() if name.startswith(GAIN)}
+        memory = {name: values[MEMORY + name] for name in law.memory}
         point = None
-        if REFERENCE in given:
-            point = Point(*(np.array(row, dtype=object) for row in given[REFERENCE]))
+        if REFERENCE in values:
+            point = Point(*(np.array(row, dtype=object) for row in values[REFERENCE]))
         elif reference is not None:
-            point = _at("reference", reference, given["t"])
-        tau, commands, rates = law.evaluate(given["t"], given["q"], given["v"], point, gains, memory)
+            point = _traced("reference", reference, values["t"])
+        tau, commands, rates = law.evaluate(values["t"], values["q"], values["v"], point, gains, memory)
         return {
             "tau": tau,
             **({"commands": commands} if law.commanding else {}),
             **{MEMORY + name: rate for name, rate in rates.items()},
         }
 
-    return Acting((controller, reference), program)
+    return UserFunction((controller, reference), program)
 
 
-def commanded(function: Callable[[Scalar], Any], model: Model) -> Acting:
-    """Commands of force laws over time."""
+def command_function(function: Callable[[Scalar], Any], model: Model) -> UserFunction:
+    """Return the function of the force laws' commands over time."""
 
     def run(t: Scalar) -> dict[str, Any]:
-        row = command_vector(model.commands, _at("commands", function, t), "commands")
+        row = command_vector(model.commands, _traced("commands", function, t), "commands")
         return {"commands": entries("a command", row, "commands")}
 
-    return Acting(function, lambda: trace("commands", run, [Port("t", ())]))
+    return UserFunction(function, lambda: trace("commands", run, [Port("t", ())]))
 
 
-def pushed(function: Callable[[Scalar], Any], frame: str) -> Acting:
-    """A wrench over time."""
+def wrench_function(function: Callable[[Scalar], Any], frame: str) -> UserFunction:
+    """Return the function of a wrench over time."""
     where = f"wrench on {frame!r}"
 
     def run(t: Scalar) -> dict[str, Any]:
-        row = np.array(_at(where, function, t), dtype=object)
+        row = np.array(_traced(where, function, t), dtype=object)
         if row.shape != (6,):
             raise ShapeError("wrong shape", where=where, got=row.shape, expected="(6,)")
         return {"wrench": entries("a force", row, where)}
 
-    return Acting(function, lambda: trace("wrench", run, [Port("t", ())]))
+    return UserFunction(function, lambda: trace("wrench", run, [Port("t", ())]))
 
 
-def _at(where: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
+def _traced(where: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
     try:
         return unchanging(lambda: function(t), where)
     except (TypeError, AttributeError) as error:
-        raise UnsupportedError("this cannot be traced over time", where=where, got=str(error), fix=TRACED) from error
+        raise UnsupportedError(
+            "this function of time cannot be traced", where=where, got=str(error), fix=TRACED
+        ) from error
 
 
-def content(value: Any) -> Any:
-    """Something hashable that is equal only for equal contents; None for what has no contents to compare, such as a
-    function or an object of somebody else's class."""
+def content_key(value: Any) -> Any:
+    """Return a hashable key that is equal only for equal contents.
+
+    None for a value whose contents cannot be compared, such as a function or an object of a user's class.
+    """
     if value is None or type(value) in PLAIN:
         return (value,)
     match value:
-        case bool() | int() | float() | str():  # also NumPy's
+        case bool() | int() | float() | str():  # subclasses, such as NumPy's floats
             return (value,)
         case np.ndarray() if value.dtype != object:
             return (value.shape, value.dtype.str, value.tobytes())
         case tuple() | list():
-            parts = [content(part) for part in value]
-        case _ if type(value) in READ_FIELDS_ALONE:
-            parts = [(type(value),), *(content(getattr(value, each.name)) for each in fields(value))]
+            parts = [content_key(part) for part in value]
+        case _ if type(value) in DEPEND_ON_FIELDS:
+            parts = [(type(value),), *(content_key(getattr(value, each.name)) for each in fields(value))]
         case _:
             return None
     return None if any(part is None for part in parts) else tuple(parts)

@@ -1,1 +1,1 @@
-"""How it is stepped: integrators, their stability, and the runner of the compiled time loop."""
+"""Integrators, their stability, and the runner of the compiled time loop."""

@@ -1,4 +1,4 @@
-"""Runs by methods with a fixed step: the compiled time loop in groups of samples and pieces of time."""
+"""Runs by methods with a fixed step: the compiled time loop, over groups of samples and pieces of time."""
 
 from __future__ import annotations
 
@@ -22,35 +22,38 @@ from ..trajectory import output_buffer
 from ..trajectory.records import Memory, destination
 from .runner import BLOCK, GROUP, Runner
 
-BUFFER = 2**22  # numbers recorded between two looks at the clock, the keyboard and the state
-PATIENCE = 0.1  # seconds between these looks
-FIRST = 10**8  # instructions of all samples until the first look: some milliseconds of native code
-SLOWER = 1000  # others take about so much longer
+BUFFER = 2**22  # numbers recorded in one native call; after it come progress, Ctrl-C and the check for divergence
+PATIENCE = 0.1  # seconds that a native call should take
+FIRST = 10**8  # instructions in the first native call: some milliseconds
+SLOWER = 1000  # factor by which other back ends are slower, about
 
 
 def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options, check: bool = True) -> Run:
-    """Compute so many steps, from a first one that is judged unless ``check`` is false. ``finish`` of the result judges
-    the rest and gives the trajectory."""
+    """Run steps of all samples; ``Run.finish`` of the result gives the trajectory.
+
+    With ``check``, a warning is given if ``dt`` is too long for the first state.
+    """
     every, to = options.every, options.to
     run = Run(setup, method, dt, options)
     runner = Runner(setup, method, dt, options.backend)
     threads = runner.threads(options.threads, steps)
-    warned = run.begin(check)
+    warning = run.begin(check)
     samples, rows = setup.samples, steps // every + 1
     tape = None
     if options.checkpoint_every is not None:
-        own = to is None and options.out is None  # of lent memory there may be other views
-        tape = Tape(runner, steps, every, options.checkpoint_every, threads, kept=own)
-    shown = Progress(options.progress, samples * steps)
-    lent = None
+        exclusive = to is None and options.out is None  # the user may hold other views of ``out``
+        tape = Tape(runner, steps, every, options.checkpoint_every, threads, exclusive)
+    progress = Progress(options.progress, samples * steps)
+    block = None
     if options.out is not None:
-        lent = output_buffer.lent(options.out, setup.plant, samples if setup.batched else None, rows, runner.shapes)
-        runner.held = [x.copy() if np.may_share_memory(x, lent) else x for x in runner.held]
-    records = destination(to, lent, samples, rows, runner.shapes)
+        batch = samples if setup.batched else None
+        block = output_buffer.block_of(options.out, setup.plant, batch, rows, runner.shapes)
+        runner.held = [x.copy() if np.may_share_memory(x, block) else x for x in runner.held]
+    records = destination(to, block, samples, rows, runner.shapes)
     done_samples, done_rows = 0, rows
     row, closeness = 0, []
     work = FIRST if options.backend == "native" else FIRST / SLOWER
-    with shown as bar, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+    with progress as bar, ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         try:
             for first in range(0, samples, GROUP):
                 group = slice(first, min(first + GROUP, samples))
@@ -67,34 +70,35 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
                     end = k + n == steps and steps % every == 0
                     new_rows = -(-(k + n) // every) + end - row
                     block = records.target(first, count, row, new_rows)
-                    began = time.perf_counter()
+                    start = time.perf_counter()
                     runner.advance(state, group, Turns(k, n, every, end, steps - 1), block, pool, threads)
-                    took = time.perf_counter() - began
-                    with _room(to):
+                    elapsed = time.perf_counter() - start
+                    with _write_errors(to):
                         records.flush(block, first, row)
                     k, row = k + n, row + new_rows
                     if options.diverged == "raise" and (state[:, -1] < k).any():
-                        raise runner.story(group, state, steps, warned)
+                        raise runner.divergence(group, state, steps, warning)
                     bar.advance(count * n)
-                    turns = _turns(turns * min(8.0, PATIENCE / max(took, 1e-6)), numbers, every)
+                    turns = _turns(turns * min(8.0, PATIENCE / max(elapsed, 1e-6)), numbers, every)
                 if setup.plant.model.constrained:
                     closeness.append(setup.plant.parts(state[:, : runner.loop.x])["closeness"])
                 done_samples = group.stop
         except BaseException as stop:
-            if not done_samples:  # the first group, as far as it came
+            if not done_samples:  # keep the first group up to the current time
                 done_samples, done_rows = min(GROUP, samples), row
-            far = f"after {done_samples} of {samples} samples and {done_rows} of {rows} times"
+            progress_text = f"after {done_samples} of {samples} samples and {done_rows} of {rows} times"
             if not isinstance(stop, KeyboardInterrupt):
-                with suppress(OSError, LinkworkError):  # of a disk without a byte left
+                with suppress(OSError, LinkworkError):  # a disk may be full to the last byte
                     run.arrays = records.finish(done_samples, done_rows, dt * every)
-                    run.notes.append(Note(output_buffer.ENDED, f"ended {far}: {str(stop).partition(chr(10))[0]}"))
+                    reason = str(stop).partition("\n")[0]
+                    run.notes.append(Note(output_buffer.ENDED, f"ended {progress_text}: {reason}"))
                     run.trajectory()
                 raise
-            note = Note(output_buffer.STOPPED, f"stopped from the keyboard {far}")
+            note = Note(output_buffer.STOPPED, f"stopped from the keyboard {progress_text}")
             tape, run.complete = None, False
             warn_caller(note)
             run.notes.append(note)
-    with _room(to):
+    with _write_errors(to):
         run.arrays = records.finish(done_samples, done_rows, dt * every)
     run.closeness, run.tape = np.concatenate(closeness) if closeness else None, tape
     if tape is not None and tape.recorded and isinstance(records, Memory):
@@ -103,18 +107,18 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
 
 
 @contextmanager
-def _room(to: str | Path | None) -> Iterator[None]:
-    """A full disk is told as such."""
+def _write_errors(to: str | Path | None) -> Iterator[None]:
+    """Report an error of the file system, such as a full disk, as one of linkwork."""
     try:
         yield
     except OSError as error:
         raise LinkworkError(
             f"the records cannot be written: {error.strerror or error}",
             where=str(to),
-            fix="record fewer steps by every=..., or choose a place with more room",
+            fix="record fewer steps by every=..., or choose a disk with more space",
         ) from error
 
 
-def _turns(wanted: float, numbers: int, every: int) -> int:
-    """Steps until the next look: as many as fit into BUFFER, whether something is recorded or not."""
-    return max(1, int(min(wanted, BUFFER // max(numbers, 1) * every)))
+def _turns(most: float, numbers: int, every: int) -> int:
+    """Steps in a native call: at most as many as fit into BUFFER, whether something is recorded or not."""
+    return max(1, int(min(most, BUFFER // max(numbers, 1) * every)))

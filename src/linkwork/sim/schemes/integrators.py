@@ -1,6 +1,6 @@
-"""Integrators, each a table, which every back end runs.
+"""Integrators, each a table of coefficients that every back end runs.
 
-A new one is an entry here, or a call of :func:`add_integrator` anywhere else: docs/guides/new-integrator.md shows it.
+To add one, put it into INTEGRATORS or call :func:`add_integrator`; docs/guides/new-integrator.md has an example.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...errors import LinkworkError
 
 @dataclass(frozen=True)
 class Adaptive:
-    """One of SciPy's, which chooses its own steps; ``implicit``: with the slopes of the rates."""
+    """A solver of SciPy, which chooses its own step lengths; an implicit one needs the Jacobian of the rates."""
 
     solver: str
     implicit: bool = False
@@ -21,12 +21,24 @@ class Adaptive:
 
 @dataclass(frozen=True)
 class Integrator:
-    """A method of simulation. ``order``: errors at the end of a motion shrink with this power of the step."""
+    """A method of simulation.
+
+    Attributes:
+        name: Value of ``method=`` that selects it.
+        order: Order of accuracy: the error at the end of a motion is proportional to this power of the step.
+        scheme: Table of coefficients, such as ``RungeKutta``.
+        remark: What it is good for, for tables. Default: empty.
+
+    Example:
+        >>> midpoint = linkwork.RungeKutta("0 | \\n 1/2 | 1/2 \\n | 0 1")
+        >>> linkwork.Integrator("midpoint", 2, midpoint).order
+        2
+    """
 
     name: str
     order: int
     scheme: Scheme | Adaptive
-    remark: str = ""  # what it is good for, in the table of the docs
+    remark: str = ""
 
 
 RK4 = RungeKutta(
@@ -57,7 +69,7 @@ DORMAND_PRINCE_5 = RungeKutta(
          | 35/384      0            500/1113    125/192  -2187/6784   11/84
     """
 )
-# Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, in the digits of their code.
+# Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, with the digits of their code.
 RODAS = Rosenbrock(
     "1/4",
     """
@@ -100,13 +112,26 @@ INTEGRATORS = {
 
 
 def add_integrator(integrator: Integrator) -> None:
-    """Make it a ``method=`` of ``simulate`` and, with a fixed step, of ``rollout``, sweeps and the command line."""
+    """Make an integrator available as ``method=`` of ``simulate``, ``rollout``, steppers, sweeps and commands.
+
+    Args:
+        integrator: The integrator. Adding an equal one again has no effect.
+
+    Raises:
+        LinkworkError: Another integrator has this name.
+
+    Example:
+        >>> midpoint = linkwork.RungeKutta("0 | \\n 1/2 | 1/2 \\n | 0 1")
+        >>> linkwork.add_integrator(linkwork.Integrator("midpoint", 2, midpoint))
+        >>> robot.simulate(duration=0.01, method="midpoint").method
+        'midpoint'
+    """
     if INTEGRATORS.setdefault(integrator.name, integrator) != integrator:
         raise LinkworkError(
-            f"there is another integrator {integrator.name!r}", where="add_integrator", fix="give it a name of its own"
+            f"another integrator has the name {integrator.name!r}", where="add_integrator", fix="choose another name"
         )
 
 
 def schemes() -> dict[str, Scheme]:
-    """Those of the methods with a fixed step, by name."""
+    """Return the schemes of the methods with a fixed step, by name."""
     return {name: each.scheme for name, each in INTEGRATORS.items() if not isinstance(each.scheme, Adaptive)}

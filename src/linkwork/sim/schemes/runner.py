@@ -1,4 +1,4 @@
-"""The time loop of a setup, and the arrays it works on."""
+"""The compiled time loop of a setup, and the arrays that it works on."""
 
 from __future__ import annotations
 
@@ -17,24 +17,21 @@ from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
 from .integrators import schemes
 
-GROUP = 4096  # samples that run side by side; stopped runs keep whole groups
-SHARED = 10**7  # instructions of all samples from which on threads gain: about a millisecond
-BLOCK = 8  # samples or fewer take the same time: the most lanes there are
+GROUP = 4096  # samples that run together; stopped runs keep whole groups
+SHARED = 10**7  # instructions of all samples from which on threads save time: about a millisecond
+BLOCK = 8  # samples that take the time of one: the largest number of SIMD lanes
 
 
 class Runner:
-    """The time loop of a setup, and the arrays it works on."""
+    """The compiled time loop of a setup, and the arrays that it works on."""
 
     def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
         plant = setup.plant
         self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
         self.scheme = schemes()[method]
-        if plant.stands and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
-            message, fix = (
-                f"{method} looks back, or ahead, over steps in which contacts come and go",
-                method_at_door("rk4"),
-            )
-            raise UnsupportedError(message, where="contacts", fix=fix)
+        if plant.has_contacts and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
+            message = f"{method} cannot simulate contacts that are switched between steps"
+            raise UnsupportedError(message, where="contacts", fix=method_at_door("rk4"))
         self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
@@ -45,15 +42,18 @@ class Runner:
         self.constants = np.ascontiguousarray(np.concatenate(wide, axis=1)) if wide else np.zeros((1, 0))
 
     def start(self, group: slice) -> np.ndarray:
+        """Return the rows of the loop's state at the start, of a group of samples."""
         state = np.zeros((group.stop - group.start, self.loop.state))
         state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
         return state
 
-    def threads(self, wanted: int | str, steps: int) -> int:
-        """How many share so many steps of all samples: no more than there are processors, and if that is left open, all
-        of these where each gains more than it takes to begin."""
-        if wanted != "auto":
-            return min(int(wanted), PROCESSORS)
+    def threads(self, option: int | str, steps: int) -> int:
+        """Return the number of threads for some steps of all samples: at most one per processor.
+
+        For "auto" it is one unless there is enough work for several.
+        """
+        if option != "auto":
+            return min(int(option), PROCESSORS)
         work = self.setup.samples * steps * self.loop.instructions
         return min(PROCESSORS, -(-self.setup.samples // BLOCK)) if work >= SHARED else 1
 
@@ -66,7 +66,7 @@ class Runner:
         pool: ThreadPoolExecutor | None = None,
         threads: int = 1,
     ) -> None:
-        """Steps of the samples of a group; records go to ``block``."""
+        """Advance the samples of a group by some turns; records go to ``block``."""
 
         def work(here: slice) -> None:
             samples = slice(group.start + here.start, group.start + here.stop)
@@ -75,30 +75,37 @@ class Runner:
         list((map if pool is None else pool.map)(work, shares(len(state), threads)))
 
     def bound(self, turns: Turns, samples: slice, state: np.ndarray, block: np.ndarray) -> Callable[[], None]:
-        """A call that makes these turns of some samples."""
+        """Return a function without arguments that makes these turns of some samples."""
         held, constants = [of_samples(x, samples) for x in self.held], of_samples(self.constants, samples)
         return self.compiled(turns, 0.0, self.dt, state, held, constants, block)
 
-    def story(self, group: slice, state: np.ndarray, steps: int, warned: Note | None) -> DivergedError:
-        """Which sample left the numbers first, when, and from where; ``warned``: what was wrong from the start."""
-        finite = state[:, -1].astype(int)
-        k = int(finite.argmin())
-        step, sample = int(finite[k]), group.start + k
-        again = slice(sample, sample + 1)
-        before = self.start(again)
-        nothing = np.empty((1, 1, len(self.loop.record.results)))
-        self.advance(before, again, Turns(0, step, step + 1, end=False, last_held=steps - 1), nothing)
+    def divergence(self, group: slice, state: np.ndarray, steps: int, warning: Note | None) -> DivergedError:
+        """Return the error about the sample that diverged first, with its time and last finite state.
+
+        Args:
+            group: Samples that ran.
+            state: Their rows of the loop's state.
+            steps: Number of steps of the run.
+            warning: Warning that was given at the start.
+        """
+        finite_steps = state[:, -1].astype(int)
+        k = int(finite_steps.argmin())
+        step, sample = int(finite_steps[k]), group.start + k
+        alone = slice(sample, sample + 1)
+        before = self.start(alone)  # run again up to the last finite state
+        unused = np.empty((1, 1, len(self.loop.record.results)))
+        self.advance(before, alone, Turns(0, step, step + 1, end=False, last_held=steps - 1), unused)
         model = self.setup.plant.model
-        q, v = self.setup.plant.reported(before[0, : self.loop.x])
+        q, v = self.setup.plant.positions_and_velocities(before[0, : self.loop.x])
         at = (step + 1) * self.dt
-        fix = warned.message if warned else "take a smaller dt, weaker gains, or another method"
-        if model.constrained and not self.setup.plant.distance(q) > SINGULAR:
-            fix = "the loops are at a singular position there, or close to one; start or lead the motion beside it"
+        fix = warning.message if warning else "use a smaller dt, smaller gains, or another method"
+        if model.constrained and not self.setup.plant.distance_from_singular(q) > SINGULAR:
+            fix = "the loops are at or near a singular position there; choose a motion that avoids it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",
             where=f"robot {model.name!r}" + (f", sample {sample}" if self.setup.batched else ""),
             got=f"before this step q = {_short(q)}, v = {_short(v)}",
-            fix=f"{fix}; rollout(diverged='keep') leaves such samples in",
+            fix=f"{fix}; rollout(diverged='keep') keeps diverged samples",
             sample=sample if self.setup.batched else None,
             step=step + 1,
             time=at,
@@ -108,13 +115,13 @@ class Runner:
 
 
 def shares(samples: int, threads: int) -> list[slice]:
-    """Of each thread: whole blocks."""
+    """Return the samples of each thread: whole blocks."""
     share = -(-samples // threads // BLOCK) * BLOCK
     return [slice(first, min(first + share, samples)) for first in range(0, samples, share)]
 
 
 def of_samples(array: np.ndarray, samples: slice) -> np.ndarray:
-    """Rows of some samples, or the one they share."""
+    """Return the rows of some samples, or the row that all samples share."""
     return array[samples] if len(array) > 1 else array
 
 

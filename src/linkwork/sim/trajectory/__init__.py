@@ -1,1 +1,1 @@
-"""What comes out: the trajectory, its outputs and diagnostics, its files, plots and summary."""
+"""Trajectories: their outputs, diagnostics, files, plots and summary."""

@@ -1,6 +1,6 @@
-"""Read a Parquet file in a process of its own, which a damaged file may end: see ``parquet.py``, which starts it.
+"""Read a Parquet file in a child process, which a damaged file may end; ``parquet.py`` starts it.
 
-    python parquet_child.py SYS_PATH LARGEST < FILE      the columns of numbers, as an .npz file
+    python parquet_child.py SYS_PATH LARGEST < FILE      writes the numeric columns as an .npz file
 
 It imports nothing of linkwork, so that it starts quickly.
 """
@@ -11,12 +11,12 @@ import sys
 from typing import Any
 
 NUMBERS = ("DOUBLE", "FLOAT", "INT32", "INT64")
-PACKED = ("SNAPPY", "UNCOMPRESSED")  # cannot unpack to much more than the file
-SPARE = 2**31  # bytes that libraries take for themselves
+COMPRESSIONS = ("SNAPPY", "UNCOMPRESSED")  # cannot expand to much more than the file
+SPARE = 2**31  # bytes that libraries use themselves
 
 
 def limit_memory(largest: int) -> None:
-    """Where the system can: copies of the numbers, and no more."""
+    """Limit the memory of this process to copies of the numbers, where the system can."""
     try:
         import resource
     except ImportError:
@@ -27,22 +27,23 @@ def limit_memory(largest: int) -> None:
 
 
 def numbers(largest: int) -> bytes:
+    """Return the numeric columns of the file on standard input, as an .npz file."""
     import numpy as np
     from pyarrow import parquet
 
     data = sys.stdin.buffer.read()
     arrays: list[Any] = []
     with parquet.ParquetFile(io.BytesIO(data), page_checksum_verification=True) as file:
-        inside = file.metadata
-        groups = [inside.row_group(k) for k in range(inside.num_row_groups)]
+        metadata = file.metadata
+        groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
         parts = [group.column(k) for group in groups for k in range(group.num_columns)]
-        wanted = [part for part in parts if part.physical_type in NUMBERS]
-        if 8 * inside.num_rows * inside.num_columns > largest:
-            raise ValueError(f"{inside.num_rows} rows of {inside.num_columns} columns in {len(data)} bytes")
+        numeric = [part for part in parts if part.physical_type in NUMBERS]
+        if 8 * metadata.num_rows * metadata.num_columns > largest:
+            raise ValueError(f"{metadata.num_rows} rows of {metadata.num_columns} columns in {len(data)} bytes")
         about: dict[str, Any] = {
-            "packed": sorted({part.compression for part in wanted} - {*PACKED}),
+            "packed": sorted({part.compression for part in numeric} - {*COMPRESSIONS}),
             "others": sorted({part.physical_type for part in parts} - {*NUMBERS}),
-            "names": list(dict.fromkeys(part.path_in_schema for part in wanted)),
+            "names": list(dict.fromkeys(part.path_in_schema for part in numeric)),
         }
         if not about["packed"]:
             table = file.read(columns=about["names"], use_threads=False)
@@ -55,7 +56,7 @@ def numbers(largest: int) -> bytes:
 
 
 def seconds(array: Any) -> Any:
-    """Dates and durations as seconds, dates from the first one on; others as they are."""
+    """Convert dates (from the first one on) and durations to seconds; return others unchanged."""
     import numpy as np
 
     if array.dtype.kind not in "mM":
@@ -64,11 +65,12 @@ def seconds(array: Any) -> Any:
 
 
 def main(path: str, largest: str) -> None:
+    """Run the command."""
     sys.path[:] = json.loads(path)
     limit_memory(int(largest))
     try:
         sys.stdout.buffer.write(numbers(int(largest)))
-    except Exception as error:  # files of others break their readers in any way
+    except Exception as error:  # a damaged file may raise anything
         sys.exit(f"{type(error).__name__}: {str(error)[:500]}")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of trajectories, drawn without a display."""
+"""Figures of trajectories, drawn without a display."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
     from .trajectory import Trajectory
 
-LINES = 8  # joints in a panel
-SAMPLES = 20  # of a batch that are drawn one by one
-EVENTS = 40  # that are marked
-LEAST = 1e-9  # SI: an axis shows no less, which would be rounding
-BAND = (5, 95)  # percentiles between which most of a larger batch lies
+LINES = 8  # largest number of joints in a panel
+SAMPLES = 20  # largest number of samples that are drawn one by one
+EVENTS = 40  # largest number of events that are marked
+LEAST = 1e-9  # smallest range of an axis: less would be rounding
+BAND = (5, 95)  # percentiles of the band of a larger batch
 WORDS = {"q": "position", "v": "velocity", "tau": "torque or force", "commands": "command"}
 UNITS = {"q": "rad or m", "v": "rad/s or m/s", "tau": "N m or N", "commands": "SI"}
 
@@ -34,6 +35,7 @@ Panel = Callable[["Axes"], None]
 
 
 def plot(trajectory: Trajectory, what: list[str], joints: Sequence[str] | None, path: str | Path | None) -> Figure:
+    """Draw a figure; see ``Trajectory.plot``."""
     with styled():
         figure = _figure(trajectory, what, joints)
         if path is not None:
@@ -53,7 +55,7 @@ def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | Non
             raise UnknownNameError("plot", kind, kinds, where="plot")
     names = None if joints is None else [joints] if isinstance(joints, str) else list(joints)
     for name in names or ():
-        trajectory.joint(name)  # refuses unknown ones
+        trajectory.joint(name)  # raises if there is no such joint
     rows = [row for kind in what for row in kinds[kind](trajectory, names)]
     if not rows:
         got = (
@@ -81,28 +83,29 @@ def _title(trajectory: Trajectory, what: list[str]) -> str:
 
 
 def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, in the format of its suffix."""
     known = figure.canvas.get_supported_filetypes()
     if path.suffix[1:] not in known:
         got, expected = path.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))
-        raise LinkworkError("the suffix tells no format of pictures", where=str(path), got=got, expected=expected)
+        raise LinkworkError("the suffix is no format of figures", where=str(path), got=got, expected=expected)
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:])
     write_bytes(path, picture.getvalue())
 
 
-# -- what is drawn: rows of one or two panels --------------------------------------------------------------------------
+# -- kinds of plots: rows of one or two panels -------------------------------------------------------------------------
 
 
 def _joints(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     sides = [_groups(trajectory, array, joints) for array in ("q", "v")]
-    return [[panel for panel in row if panel is not None] for row in _zip_longest(*sides)]
+    return [[panel for panel in row if panel is not None] for row in zip_longest(*sides)]
 
 
 def _torques(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
-    """Without those of joints of several freedoms that are zero throughout, as on a floating base."""
+    """Torques, without those of joints of several dofs that are always zero, such as a floating base."""
     names = _names(trajectory, "tau")
-    acting = [n for n in names if "." not in n or np.any(_entry(trajectory, "tau", n))] if joints is None else names
-    return [[partial(_draw_entries, trajectory, "tau", part)] for part in _parts(_chosen(acting or names, joints))]
+    nonzero = [n for n in names if "." not in n or np.any(_entry(trajectory, "tau", n))] if joints is None else names
+    return [[partial(_draw_entries, trajectory, "tau", part)] for part in _parts(_chosen(nonzero or names, joints))]
 
 
 def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
@@ -110,7 +113,7 @@ def _commands(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pan
 
 
 def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
-    """Loads of contacts, as far as they are known, and the friction that they need."""
+    """Loads of contacts, as far as they are determined, and the friction coefficients that they need."""
     loads, needed = {}, {}
     for array, normal, others in (("constraint_forces", "normal", None), ("contact_forces", "fz", ("fx", "fy"))):
         entries = trajectory.entries.get(array, ())
@@ -123,8 +126,8 @@ def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pan
             loads[name] = load
             needed[name] = np.sqrt(sum(side**2 for side in sides)) / np.where(load > LEAST, load, np.nan)
     rows = [[{n: series[n] for n in part} for series in (loads, needed)] for part in _parts(list(loads))]
-    words = "load [N]", "friction needed"
-    return [[partial(_draw_named, trajectory, *each) for each in zip(row, words, strict=True)] for row in rows]
+    labels = "load [N]", "friction needed"
+    return [[partial(_draw_named, trajectory, *each) for each in zip(row, labels, strict=True)] for row in rows]
 
 
 def _energies(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
@@ -153,14 +156,9 @@ def _chosen(names: Sequence[str], joints: list[str] | None) -> list[str]:
 
 
 def _parts(names: list[str]) -> list[list[str]]:
-    """Groups of at most LINES names, about equally long."""
+    """Groups of at most LINES names, of about equal length."""
     count = -(-len(names) // LINES)
     return [list(part) for part in np.array_split(np.array(names, object), count)] if names else []
-
-
-def _zip_longest(*sides: list[Panel]) -> list[list[Panel | None]]:
-    longest = max(map(len, sides))
-    return [[side[k] if k < len(side) else None for side in sides] for k in range(longest)]
 
 
 # -- panels --------------------------------------------------------------------------------------------------------
@@ -210,21 +208,21 @@ def _draw_phase(trajectory: Trajectory, names: list[str], axes: Axes) -> None:
         for j, i in enumerate(shown):
             label = in_plot(_label(trajectory, "q", name)) if j == 0 else None
             (line,) = axes.plot(q[i], v[i], color=f"C{k}", linewidth=_width(len(shown)), label=label)
-            axes.plot(q[i, :1], v[i, :1], "o", color=line.get_color(), markersize=3)  # where it starts
+            axes.plot(q[i, :1], v[i, :1], "o", color=line.get_color(), markersize=3)  # the start
     axes.set_xlabel(f"position [{_unit(trajectory, 'q', names)}], from the dot")
     axes.set_ylabel(f"velocity [{_unit(trajectory, 'v', names)}]")
     _legend(axes)
 
 
 def _draw_series(axes: Axes, trajectory: Trajectory, series: Any, color: str, label: str, **style: Any) -> None:
-    """One line; of a batch a thin one per sample, or the median with a band."""
+    """Draw one line or, of a batch, a thin line per sample or the median with a band."""
     rows, t = _rows(trajectory, series), trajectory.t
     if len(rows) <= SAMPLES:
         for i, row in enumerate(rows):
             width = _width(len(rows))
             axes.plot(t, row, color=color, linewidth=width, label=label if i == 0 else None, **style)
         return
-    with warnings.catch_warnings():  # times at which no sample is left are gaps
+    with warnings.catch_warnings():  # times at which all samples are NaN become gaps
         warnings.simplefilter("ignore", RuntimeWarning)
         low, middle, high = np.nanpercentile(rows, [BAND[0], 50, BAND[1]], axis=0)
     axes.plot(t, middle, color=color, label=label, **style)
@@ -260,7 +258,7 @@ def _label(trajectory: Trajectory, array: str, name: str) -> str:
 
 
 def _legend(axes: Axes) -> None:
-    """Beside the panel, where it hides nothing."""
+    """Legend to the right of the panel."""
     legend = axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     for line in legend.get_lines():
         line.set_linewidth(1.7)

@@ -1,4 +1,4 @@
-"""Where a rollout's records go: into memory, or chunk by chunk into files, so that memory stays bounded."""
+"""Destinations of a rollout's records: memory, or files that are written block by block to bound memory."""
 
 from __future__ import annotations
 
@@ -14,34 +14,33 @@ import numpy as np
 from ...errors import LinkworkError, import_optional, memory_reported, require_memory
 from .array_files import Shape, map_npy
 
-PIECE = 2**18  # numbers that go through memory at a time
-ROOM = 2**15  # bytes
+PIECE = 2**18  # numbers that are copied at a time
+RESERVE = 2**15  # bytes
 
 
 class Memory:
-    """One array for all outputs, ``lent`` or new; results are views of it."""
+    """One array for all outputs, the given ``block`` or a new one; results are views of it."""
 
-    def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape], lent: np.ndarray | None = None):
+    def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape], block: np.ndarray | None = None):
         self.shapes = shapes
-        size = sum(math.prod(shape) for shape in shapes.values())
-        if lent is None:
+        size = _row_size(shapes)
+        if block is None:
             where = f"{samples} samples, {rows} times, {size} numbers each"
             fix = "record fewer steps by every=..., or let rollout stream into files by to='folder'"
             with memory_reported("the records", where=where, fix=fix):
                 require_memory(samples * rows * size)
-                self.array = np.empty((samples, rows, size))
-        else:
-            self.array = lent
+                block = np.empty((samples, rows, size))
+        self.array = block
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
-        """Where these records go."""
+        """Return the array that the time loop writes records of these samples and rows to."""
         return self.array[sample : sample + samples, row : row + rows]
 
     def flush(self, block: np.ndarray, sample: int, row: int) -> None:
-        """They are there."""
+        """Store a block that ``target`` returned; in memory it is stored already."""
 
     def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
-        """The times, ``step`` apart, and the outputs of the first samples and rows; there are no others."""
+        """Return the times, ``step`` apart, and the outputs of the first samples and rows; others are dropped."""
         return {"t": step * np.arange(rows), **_parts(self.array[:samples, :rows], self.shapes)}
 
 
@@ -50,20 +49,19 @@ class Files:
 
     def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
         self.folder, self.samples, self.rows, self.shapes = folder, samples, rows, shapes
-        self.size = sum(math.prod(shape) for shape in shapes.values())
-        _make(folder)
-        self.room, self.full = _Room(folder), False
+        _make_folder(folder)
+        self.reserve, self.full = _Reserve(folder), False
         self.files, self.starts = {}, {}
-        for name, shape in shapes.items():  # open until finish; nothing waits in buffers for a disk that is full
+        for name, shape in shapes.items():  # open until finish; unbuffered, so that a full disk is noticed at once
             self.files[name] = file = open(folder / f"{name}.npy", "w+b", buffering=0)  # noqa: SIM115
-            self.starts[name] = _head(file, (samples, rows, *shape))
+            self.starts[name] = _write_header(file, (samples, rows, *shape))
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
-        return np.empty((samples, rows, self.size))
+        return np.empty((samples, rows, _row_size(self.shapes)))
 
     def flush(self, block: np.ndarray, sample: int, row: int) -> None:
-        self.full = True
-        self.room.keep(row + block.shape[1])
+        self.full = True  # unless all of it is written
+        self.reserve.grow(row + block.shape[1])
         for name, part in _parts(block, self.shapes).items():
             self._write(name, part, sample, row)
         self.full = False
@@ -75,29 +73,32 @@ class Files:
             _write(file, rows.tobytes())
 
     def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
-        self.room.release()
+        self.reserve.release()
         for name, file in self.files.items():
             with file:
-                if (samples, rows) != (self.samples, self.rows):  # stopped before its time
-                    self._close_up(name, file, samples, rows)
+                if (samples, rows) != (self.samples, self.rows):  # the run was stopped
+                    self._shrink(name, file, samples, rows)
         with open(self.folder / "t.npy", "wb") as file:
-            _head(file, (rows,))
+            _write_header(file, (rows,))
             for first in range(0, rows, PIECE):
                 _write(file, (step * np.arange(first, min(first + PIECE, rows))).tobytes())
         arrays = {name: map_npy(self.folder / f"{name}.npy", (samples, rows)) for name in self.shapes}
         return {"t": map_npy(self.folder / "t.npy"), **arrays}
 
-    def _close_up(self, name: str, file: Any, samples: int, rows: int) -> None:
-        """Only the first samples and rows. Closing the gaps between samples takes room for a while, as the file has
-        holes there; where there is none the gaps stay, and only ``map_npy`` knows how to read the file."""
+    def _shrink(self, name: str, file: Any, samples: int, rows: int) -> None:
+        """Keep the first samples and rows.
+
+        Moving samples together needs disk space for a while, since the gaps between them are holes in the file. Without
+        this space the gaps stay, and only ``map_npy`` can read the file.
+        """
         start, each = self.starts[name], 8 * math.prod(self.shapes[name])
         gaps = samples > 1 and rows < self.rows
         if gaps and (self.full or shutil.disk_usage(self.folder).free < samples * rows * each):
             file.truncate(start + ((samples - 1) * self.rows + rows) * each)
             return
         file.seek(0)
-        begin = _head(file, (samples, rows, *self.shapes[name]))
-        for k in range(samples):  # all moves are toward the front
+        begin = _write_header(file, (samples, rows, *self.shapes[name]))
+        for k in range(samples):  # all moves are towards the front
             _move(file, start + k * self.rows * each, begin + k * rows * each, rows * each)
         file.truncate(begin + samples * rows * each)
 
@@ -108,9 +109,8 @@ class Zarr:
     def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
         zarr = import_optional("zarr", "zarr", "a Zarr folder", where=str(folder))
         self.shapes = shapes
-        self.size = sum(math.prod(shape) for shape in shapes.values())
-        _make(folder)
-        self.room = _Room(folder)
+        _make_folder(folder)
+        self.reserve = _Reserve(folder)
         self.group = zarr.open_group(str(folder), mode="a", zarr_format=3)
         self.arrays = {
             name: self._array(name, (samples, rows, *shape), (min(samples, 256), min(rows, 1024), *shape))
@@ -118,18 +118,18 @@ class Zarr:
         }
 
     def _array(self, name: str, shape: Shape, chunks: Shape) -> Any:
-        how: dict[str, Any] = {"dtype": "f8", "fill_value": math.nan, "config": {"write_empty_chunks": True}}
-        return self.group.create_array(name, shape=shape, chunks=chunks, **how)
+        settings: dict[str, Any] = {"dtype": "f8", "fill_value": math.nan, "config": {"write_empty_chunks": True}}
+        return self.group.create_array(name, shape=shape, chunks=chunks, **settings)
 
     target = Files.target
 
     def flush(self, block: np.ndarray, sample: int, row: int) -> None:
-        self.room.keep(row + block.shape[1])
+        self.reserve.grow(row + block.shape[1])
         for name, part in _parts(block, self.shapes).items():
             self.arrays[name][sample : sample + part.shape[0], row : row + part.shape[1]] = part
 
     def finish(self, samples: int, rows: int, step: float) -> dict[str, Any]:
-        self.room.release()
+        self.reserve.release()
         for name, array in self.arrays.items():
             array.resize((samples, rows, *self.shapes[name]))
         times = step * np.arange(rows)
@@ -137,15 +137,15 @@ class Zarr:
         return {"t": times, **self.arrays}
 
 
-class _Room:
-    """Bytes on the disk for the times and the description, which are written last, even if it is full by then."""
+class _Reserve:
+    """Disk space for the times and the description, which are written last, even if the disk is full by then."""
 
     def __init__(self, folder: Path):
         self.path, self.rows = folder / ".room", 0
-        with _told(folder):
-            self.path.write_bytes(b"\1" * ROOM)
+        with _folder_errors(folder):
+            self.path.write_bytes(b"\1" * RESERVE)
 
-    def keep(self, rows: int) -> None:
+    def grow(self, rows: int) -> None:
         if rows > self.rows:
             with open(self.path, "ab", buffering=0) as file:
                 _write(file, b"\1" * (8 * (rows - self.rows)))
@@ -156,45 +156,49 @@ class _Room:
 
 
 def destination(
-    to: str | Path | None, lent: np.ndarray | None, samples: int, rows: int, shapes: Mapping[str, Shape]
+    to: str | Path | None, block: np.ndarray | None, samples: int, rows: int, shapes: Mapping[str, Shape]
 ) -> Memory | Files | Zarr:
-    """By the name of ``to``: memory without it, Zarr for a name in .zarr, else a folder of .npy files."""
+    """Return the destination by ``to``: memory for None, Zarr for a name in .zarr, else a folder of .npy files."""
     if to is None:
-        return Memory(samples, rows, shapes, lent)
+        return Memory(samples, rows, shapes, block)
     return (Zarr if Path(to).suffix == ".zarr" else Files)(Path(to), samples, rows, shapes)
 
 
-def _make(folder: Path) -> None:
-    with _told(folder):
+def _row_size(shapes: Mapping[str, Shape]) -> int:
+    return sum(math.prod(shape) for shape in shapes.values())
+
+
+def _make_folder(folder: Path) -> None:
+    with _folder_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise LinkworkError("this folder is not empty", where=str(folder), fix="choose a new name, or remove it")
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _folder_errors(folder: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError) as error:  # ValueError: a name that no system has, such as with a zero
-        fix, reason = "choose a folder that can be made and written", getattr(error, "strerror", error)
+    except (OSError, ValueError) as error:  # ValueError: an impossible name, such as one with a null byte
+        fix, reason = "choose a folder that can be created and written", getattr(error, "strerror", error)
         raise LinkworkError(f"the folder cannot be written: {reason}", where=str(folder), fix=fix) from error
 
 
 def _write(file: Any, data: bytes) -> None:
-    """All of it, also to a file that takes a part at a time."""
+    """Write all data, even if the file accepts a part at a time."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]
 
 
-def _head(file: Any, shape: Shape) -> int:
-    """Write the head of a .npy file; where its numbers begin. It has room for any shape."""
+def _write_header(file: Any, shape: Shape) -> int:
+    """Write the header of a .npy file, which has space for any shape; return where its numbers begin."""
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
     return file.tell()
 
 
 def _move(file: Any, source: int, target: int, size: int) -> None:
-    """Bytes within a file to a place before them, a piece at a time."""
+    """Move bytes within a file towards its front, a piece at a time."""
     for at in range(0, size if source != target else 0, 8 * PIECE):
         file.seek(source + at)
         piece = file.read(min(8 * PIECE, size - at))

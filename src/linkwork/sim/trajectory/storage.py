@@ -28,21 +28,22 @@ if TYPE_CHECKING:
     from .trajectory import Trajectory
 
 FORMAT = "linkwork trajectory 1"
-KEY = "linkwork"  # of the metadata in npz and parquet files
-_BESIDE = "trajectory.json"  # the metadata of arrays that were streamed into a folder
+KEY = "linkwork"  # key of the metadata in npz and parquet files
+_DESCRIPTION = "trajectory.json"  # file with the metadata of arrays that were streamed into a folder
 
 
 def save(trajectory: Trajectory, path: Path) -> None:
+    """Write a trajectory to a file, in the format of its suffix."""
     encode, _ = _format(path)
     write_bytes(path, encode(trajectory))
 
 
 def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
-    """The trajectory that a file or a folder holds, made by ``build`` from its arguments."""
+    """Return the trajectory in a file or a folder; ``build`` is the class Trajectory."""
     folder = path.is_dir()
     decode = _from_folder if folder else _format(path)[1]
     try:
-        with open(path / _BESIDE if folder else path, "rb", opener=_opener) as file:
+        with open(path / _DESCRIPTION if folder else path, "rb", opener=_opener) as file:
             data = file.read()
     except OSError as error:
         raise LinkworkError(f"the file cannot be read: {error.strerror}", where=str(error.filename or path)) from error
@@ -51,7 +52,7 @@ def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
         return build(**_arguments(about, arrays))
     except UnsupportedError:
         raise
-    except Exception as error:  # files of others break their readers in any way
+    except Exception as error:  # a damaged file may raise anything
         raise LinkworkError(
             "not a trajectory that linkwork wrote",
             where=str(path),
@@ -61,21 +62,25 @@ def load(path: Path, build: Callable[..., Trajectory]) -> Trajectory:
 
 
 def _opener(path: str, flags: int) -> int:
-    """Of files only: a pipe or a device may never end."""
+    """Open regular files only: a pipe or a device may never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise OSError(errno.EINVAL, "not a regular file", path)
     return os.open(path, flags)
 
 
 def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes, Path], tuple[Any, dict[str, Any]]]]:
-    formats = {".npz": (_to_npz, _from_npz), ".csv": (_to_csv, _from_csv), ".parquet": (_to_parquet, _from_parquet)}
+    formats = {
+        ".npz": (_to_npz, _from_npz),
+        ".csv": (lambda trajectory: csv_of(_about(trajectory), _columns(trajectory)), _from_csv),
+        ".parquet": (lambda trajectory: parquet_of(_about(trajectory), _columns(trajectory)), _from_parquet),
+    }
     if path.suffix not in formats:
         got, expected = path.suffix or "no suffix", ", ".join(formats)
-        raise LinkworkError("the suffix tells no format of trajectories", where=str(path), got=got, expected=expected)
+        raise LinkworkError("the suffix is no format of trajectories", where=str(path), got=got, expected=expected)
     return formats[path.suffix]
 
 
-# -- what is beside the numbers ------------------------------------------------------------------------------------
+# -- metadata ------------------------------------------------------------------------------------------------------
 
 
 def _about(trajectory: Trajectory) -> str:
@@ -103,7 +108,7 @@ def _check(about: Any) -> None:
     def event(x: Any) -> bool:
         return isinstance(x, list) and [type(part) for part in x] == [float, str, str, float]
 
-    right = {
+    valid = {
         **{name: words(about[name]) for name in ("notes", "arrays")},
         **{name: isinstance(about[name], str) for name in ("robot", "method")},
         **{name: tables(about[name]) for name in ("entries", "units")},
@@ -111,23 +116,23 @@ def _check(about: Any) -> None:
         "events": all(map(event, about["events"])),
         "batch": isinstance(about["batch"], list) and all(type(n) is int and n >= 0 for n in about["batch"]),
     }
-    if wrong := [name for name, fits in right.items() if not fits]:
+    if wrong := [name for name, fits in valid.items() if not fits]:
         raise ValueError(f"{wrong[0]} {str(about[wrong[0]])[:80]}")
     for name in (about["robot"], *about["arrays"], *(entry for row in about["entries"].values() for entry in row)):
         if bad := unprintable(name):
-            raise ValueError(f"the name {name[:80]!r}, which holds the character {bad}")
+            raise ValueError(f"the name {name[:80]!r}, which contains the character {bad}")
 
 
 # -- folders that rollouts were streamed into ----------------------------------------------------------------------
 
 
 def describe(trajectory: Trajectory, folder: Path) -> None:
-    """Write beside the streamed arrays what they are."""
-    write_text(folder / _BESIDE, _about(trajectory))
+    """Write the metadata of streamed arrays into their folder."""
+    write_text(folder / _DESCRIPTION, _about(trajectory))
 
 
 def _from_folder(text: bytes, folder: Path) -> tuple[Any, dict[str, Any]]:
-    """Arrays stay on disk, and are read where they are used."""
+    """Metadata and arrays of a folder; arrays stay on disk until they are used."""
     about = json.loads(text)
     _check(about)
     names, batch = about["arrays"], about["batch"]
@@ -138,8 +143,8 @@ def _from_folder(text: bytes, folder: Path) -> tuple[Any, dict[str, Any]]:
         arrays = {name: read_zarr(folder / name) if name == "t" else open_zarr(folder / name) for name in names}
     else:
         t = np.array(map_npy(folder / "t.npy"))
-        kept = (*(batch or [1]), len(t))
-        arrays = {name: t if name == "t" else map_npy(folder / f"{name}.npy", kept) for name in names}
+        lead = (*(batch or [1]), len(t))
+        arrays = {name: t if name == "t" else map_npy(folder / f"{name}.npy", lead) for name in names}
     if not batch:
         arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
     return about, arrays
@@ -165,7 +170,7 @@ def _from_npz(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
 
 def _columns(trajectory: Trajectory) -> dict[str, np.ndarray]:
     if not trajectory.n_samples:
-        raise UnsupportedError("a table cannot tell the times of a batch without samples", fix="save it as .npz")
+        raise UnsupportedError("a table cannot hold the times of a batch without samples", fix="save it as .npz")
     times = np.asarray(trajectory.t, float)
     columns = {"t": np.tile(times, trajectory.n_samples)}
     if trajectory.batch:
@@ -180,7 +185,7 @@ def _columns(trajectory: Trajectory) -> dict[str, np.ndarray]:
 
 
 def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The arrays of a table, in the shapes that its metadata tell."""
+    """Arrays from the columns of a table, in the shapes of its metadata."""
     _check(about)
     batch = tuple(about["batch"])
     times, rest = divmod(len(columns["t"]), math.prod(batch))
@@ -197,17 +202,13 @@ def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _to_csv(trajectory: Trajectory) -> bytes:
-    return csv_of(_about(trajectory), _columns(trajectory))
-
-
 def csv_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
-    """A line of metadata, names, and a row for each time."""
+    """Return CSV text: a line of metadata, a line of names, and a row for each time."""
     text = io.StringIO()
     text.write(f"# {about}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))  # floats as repr: exact
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))  # repr of a float is exact
     return text.getvalue().encode()
 
 
@@ -226,11 +227,8 @@ def _from_csv(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
     return about, _from_columns(about, dict(zip(header, table.T, strict=True)))
 
 
-def _to_parquet(trajectory: Trajectory) -> bytes:
-    return parquet_of(_about(trajectory), _columns(trajectory))
-
-
 def parquet_of(about: str, columns: Mapping[str, np.ndarray]) -> bytes:
+    """Return a Parquet file of columns with metadata."""
     pyarrow, parquet = load_pyarrow()
     table = pyarrow.table(dict(columns)).replace_schema_metadata({KEY: about})
     buffer = io.BytesIO()
@@ -249,12 +247,16 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def to_pandas(trajectory: Trajectory) -> DataFrame:
+    """Convert to a pandas DataFrame; see ``Trajectory.to_pandas``."""
     pandas = import_optional("pandas", "pandas", "a DataFrame")
     return pandas.DataFrame(_columns(trajectory)).set_index(["sample", "t"] if trajectory.batch else "t")
 
 
 def to_xarray(trajectory: Trajectory) -> Dataset:
-    """Arrays with the same entries share a dimension: "joint" those of q, others are called after the first array."""
+    """Convert to an xarray Dataset; see ``Trajectory.to_xarray``.
+
+    Arrays with the same entries share a dimension: "joint" for those of q, otherwise named after the first array.
+    """
     xarray = import_optional("xarray", "xarray", "a Dataset")
     count = len(trajectory.batch)
     samples = ["sample"] if count == 1 else [f"sample{k}" for k in range(count)]

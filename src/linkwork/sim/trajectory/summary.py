@@ -1,4 +1,4 @@
-"""A Trajectory in a notebook: what it is, and how its positions go."""
+"""A Trajectory in a notebook: a table of facts, and small plots of its positions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...table import Column, Table, notebook
 if TYPE_CHECKING:
     from .trajectory import Trajectory
 
-POINTS, LINES = 80, 8  # of a line, and lines at most
-SMALL = 2**22  # numbers that are all read; of more, which may be on disk, only a few
+POINTS, LINES = 80, 8  # points of a plot, and largest number of plots
+SMALL = 2**22  # largest number of entries that are read to check for drift; larger arrays may be on disk
 DRIFTS = {
     "energy": "energy drift [J]",
     "loop_residual": "loop residual",
@@ -23,10 +23,11 @@ DRIFTS = {
     "momentum_change": "momentum change",
 }
 WIDTH, HEIGHT = 160, 18
-NOISE = 1e-12  # rad or m: no motion
+NOISE = 1e-12  # rad or m: less is rounding
 
 
 def to_html(trajectory: Trajectory) -> str:
+    """Return the HTML of a trajectory."""
     t = trajectory.arrays["t"]
     span = f"{len(t)} times, {t[0]:g} to {t[-1]:g} s" if len(t) else "no times"
     samples = " x ".join(map(str, trajectory.batch)) if trajectory.batch else "one motion"
@@ -41,7 +42,7 @@ def to_html(trajectory: Trajectory) -> str:
 
 
 def _positions(trajectory: Trajectory) -> list[tuple[str, Safe]]:
-    """A line for each of the first positions, of the first sample."""
+    """A small plot of each of the first positions, of the first sample."""
     names = trajectory.entries.get("q", ())[:LINES]
     if not (names and len(trajectory.arrays["t"]) and trajectory.n_samples):
         return []
@@ -53,7 +54,7 @@ def _positions(trajectory: Trajectory) -> list[tuple[str, Safe]]:
 
 
 def _line(values: np.ndarray, unit: str) -> Safe:
-    """An inline drawing, from the least to the largest."""
+    """An inline SVG plot, and the range of values."""
     finite = np.isfinite(values)
     if not finite.any():
         return Safe("not finite")

@@ -1,4 +1,4 @@
-"""A motion, or a batch of motions, as named arrays over time."""
+"""Trajectory: a motion, or a batch of motions, as named arrays over time."""
 
 from __future__ import annotations
 
@@ -23,15 +23,21 @@ if TYPE_CHECKING:
     from ..derivatives.linear_system import LinearSystem
 
 _XYZ = ("x", "y", "z")
-ENTRIES = {  # of arrays that are the same for every robot
+ENTRIES = {  # names of entries that are the same for every robot
     "momentum": tuple(f"{kind}.{axis}" for kind in ("linear", "angular") for axis in _XYZ),
     "center_of_mass": _XYZ,
 }
 
 
 class Event(NamedTuple):
-    """``what``: touchdown, lift-off, slip, glide (without friction) or stick, of a ``contact`` by name (or
-    ``NAME.k``, a corner of a sole). ``lost``: energy in J that an impact took."""
+    """A change of contact in a simulation by events.
+
+    Attributes:
+        t: Time in s.
+        what: "touchdown", "lift-off", "slip", "glide" (slide without friction) or "stick".
+        contact: Name of the contact; ``NAME.k`` is a corner of a sole.
+        lost: Energy in J lost by an impact.
+    """
 
     t: float
     what: str
@@ -43,15 +49,30 @@ class Event(NamedTuple):
 
 
 class Trajectory:
-    """Named arrays over time: ``trajectory.q`` or ``trajectory["q"]``, beside ``t``.
+    """A motion, or a batch of motions, as named arrays over time: ``trajectory.q`` or ``trajectory["q"]``.
 
-    ``arrays``: "t" of shape (T,); those named in ``entries`` are (..., T, n), the others (..., T), all with the same
-    leading axes, ``batch``. ``entries``: the names along the last axis, {"q": ("shoulder", "elbow")}. ``units``: their
-    units, {"q": ("rad", "rad")}, for the plots. ``notes``: what one must know to read the numbers,
-    strings with ``code``, ``severity``, ``values`` and ``fix`` (of a file the strings alone).
-    ``trajectory[i]`` is a sample of a batch, ``trajectory[2:5]`` some; ``len(trajectory)`` counts the samples along the
-    first axis, 1 for a single motion. Iterating gives the arrays' names. ``events``: contacts that touch down, lift
-    off, slip and stick in a simulation by events.
+    ``trajectory[i]`` is a sample of a batch, ``trajectory[2:5]`` is several. ``len(trajectory)`` is the number of
+    samples along the first axis, 1 for a single motion. Iterating yields the names of the arrays.
+
+    Args:
+        arrays: Arrays by name. "t" has shape (T,); arrays named in ``entries`` have shape (..., T, n), others (..., T).
+            All have the same leading axes, the attribute ``batch``.
+        entries: Names along the last axis, such as {"q": ("shoulder", "elbow")}.
+        robot: Name of the robot.
+        method: Name of the integrator.
+        dt: Step of the integrator in s.
+        notes: What the user must know to read the numbers: strings with ``code``, ``severity``, ``values`` and ``fix``.
+            From a file they are plain strings. Default: none.
+        units: Units along the last axis, such as {"q": ("rad", "rad")}, for plots. Default: none.
+        events: Changes of contacts in a simulation by events: (t, what, contact, energy lost). Default: none.
+
+    Raises:
+        ShapeError: The shapes of the arrays do not fit each other.
+
+    Example:
+        >>> motion = robot.simulate(duration=0.01)
+        >>> motion.q.shape
+        (11, 7)
     """
 
     def __init__(
@@ -67,15 +88,14 @@ class Trajectory:
         events: Sequence[Sequence[Any]] = (),
     ):
         self.arrays = {name: x if hasattr(x, "shape") else np.asarray(x) for name, x in arrays.items()}
-        known = {**ENTRIES, **entries}
-        self.entries = {name: tuple(known[name]) for name in self.arrays if name in known}
-        self.units = {name: tuple(names) for name, names in (units or {}).items() if name in self.entries}
+        names = {**ENTRIES, **entries}
+        self.entries = {name: tuple(names[name]) for name in self.arrays if name in names}
+        self.units = {name: tuple(each) for name, each in (units or {}).items() if name in self.entries}
         self.robot, self.method, self.dt = robot, method, float(dt)
-        known_notes = (each if isinstance(each, Note) else Note("", each, severity="") for each in notes)
-        self.notes: tuple[Note, ...] = tuple(known_notes)
+        self.notes = tuple(each if isinstance(each, Note) else Note("", each, severity="") for each in notes)
         self.batch = self._checked_batch()
         self.events = tuple(Event(*event) for event in events)
-        self.tape: Any = None  # the way back, see ``pullback``
+        self.tape: Any = None  # the states that ``pullback`` needs
 
     def _checked_batch(self) -> tuple[int, ...]:
         if "t" not in self.arrays or len(self.arrays["t"].shape) != 1:
@@ -83,7 +103,7 @@ class Trajectory:
             raise ShapeError("a trajectory needs its times", where="t", got=got, expected="an array of shape (T,)")
         for name, array in self.arrays.items():
             if array.dtype.kind not in "biuf":
-                raise ShapeError("these are not real numbers", where=name, got=f"dtype {array.dtype}")
+                raise ShapeError("not real numbers", where=name, got=f"dtype {array.dtype}")
         if len(self.arrays["t"]) and not np.isfinite(self.arrays["t"][[0, -1]]).all():
             raise ShapeError("the times must be finite", where="t", got="NaN or infinity")
         times, batch = len(self.arrays["t"]), None
@@ -99,23 +119,22 @@ class Trajectory:
                     where=name,
                     got=tuple(array.shape),
                     expected=f"({', '.join(map(str, expected))})",
-                    fix="" if name in self.entries else f"name the entries if there are any: entries[{name!r}]",
+                    fix="" if name in self.entries else f"if it has entries, name them in entries[{name!r}]",
                 )
             batch = lead
         for name, units in self.units.items():
             if len(units) != len(self.entries[name]):
-                raise ShapeError(
-                    "one unit per entry", where=name, got=units, expected=f"{len(self.entries[name])} units"
-                )
+                expected = f"{len(self.entries[name])} units, one per entry"
+                raise ShapeError("wrong number of units", where=name, got=units, expected=expected)
         return batch or ()
 
     # -- the arrays ----------------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        arrays = self.__dict__.get("arrays", {})  # not there yet while being unpickled
+        arrays = self.__dict__.get("arrays", {})  # missing while the object is unpickled
         if name in arrays:
             return arrays[name]
-        raise AttributeError(f"a trajectory has no {name!r}; the arrays of this one: {', '.join(arrays)}")
+        raise AttributeError(f"the trajectory has no array {name!r}; it has: {', '.join(arrays)}")
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -123,10 +142,10 @@ class Trajectory:
                 raise UnknownNameError("array", key, self.arrays, where="trajectory")
             return self.arrays[key]
         if not self.batch:
-            raise ShapeError("a single motion has no samples to choose from", where="trajectory", got=f"[{key}]")
+            raise ShapeError("a single motion has no samples to index", where="trajectory", got=f"[{key}]")
         if isinstance(key, tuple) and len(key) > len(self.batch):
-            got, expected = f"{len(key)} indices", f"at most {len(self.batch)}, of samples"
-            raise ShapeError("samples are chosen by the batch axes", where="trajectory", got=got, expected=expected)
+            got, expected = f"{len(key)} indices", f"at most {len(self.batch)}: indices of samples"
+            raise ShapeError("only batch axes can be indexed", where="trajectory", got=got, expected=expected)
         chosen = {name: array if name == "t" else array[key] for name, array in self.arrays.items()}
         return self._with(chosen)
 
@@ -145,7 +164,7 @@ class Trajectory:
 
     @property
     def n_samples(self) -> int:
-        """Along all batch axes together."""
+        """Number of samples, over all batch axes."""
         return math.prod(self.batch)
 
     def __dir__(self) -> list[str]:
@@ -162,43 +181,61 @@ class Trajectory:
         return summary.to_html(self)
 
     def joint(self, name: str) -> dict[str, np.ndarray]:
-        """All there is of one joint, {"q": ..., "v": ...}, each (..., T); of several freedoms (..., T, n)."""
-        found = {}
+        """Return all arrays of one joint.
+
+        Args:
+            name: Name of the joint.
+
+        Returns:
+            {"q": ..., "v": ...}: arrays (..., T), or (..., T, n) for a joint with n dofs.
+
+        Raises:
+            UnknownNameError: No array has entries of this joint.
+
+        Example:
+            >>> motion = robot.simulate(duration=0.01)
+            >>> motion.joint("panda_joint1")["q"].shape
+            (11,)
+        """
+        arrays = {}
         for array, names in self.entries.items():
             if name in names:
-                found[array] = self.arrays[array][..., names.index(name)]
+                arrays[array] = self.arrays[array][..., names.index(name)]
             elif within := [k for k, entry in enumerate(names) if entry.startswith(f"{name}.")]:
-                found[array] = self.arrays[array][..., within]
-        if not found:
+                arrays[array] = self.arrays[array][..., within]
+        if not arrays:
             raise UnknownNameError("joint", name, set().union(*self.entries.values()), where="trajectory")
-        return found
+        return arrays
 
-    # -- what is kept, or should be ------------------------------------------------------------------------------
+    # -- energy and drift ---------------------------------------------------------------------------------------
 
     @property
     def energy(self) -> np.ndarray:
-        """Kinetic and potential energy together."""
+        """Sum of kinetic and potential energy in J, (..., T)."""
         return self["kinetic_energy"] + self["potential_energy"]
 
     @property
     def drift(self) -> dict[str, float]:
-        """The largest deviations from what the motion should keep, as far as the arrays tell: "energy" after the work
-        done on the robot, "loop_residual", "loop_rates" (of slipping), "quaternion" of all there are from unit length;
-        and "momentum_change", zero only where nothing outside acts."""
-        found: dict[str, Any] = {}
+        """Largest deviations from conserved quantities, as far as the arrays allow.
+
+        "energy" is the change of energy less the work done on the robot in J. "loop_residual" and "loop_rates" (slip)
+        are zero for satisfied constraints, "quaternion" for unit quaternions. "momentum_change" is zero only if no
+        external force acts.
+        """
+        deviations: dict[str, Any] = {}
         if {"kinetic_energy", "potential_energy", "work"} <= self.arrays.keys():
             balance = self.energy - self["work"]
-            found["energy"] = balance - balance[..., :1]
-        found |= {name: self[name] for name in ("loop_residual", "loop_rates") if name in self}
+            deviations["energy"] = balance - balance[..., :1]
+        deviations |= {name: self[name] for name in ("loop_residual", "loop_rates") if name in self}
         for first in self._quaternions():
             lengths = np.linalg.norm(self["q"][..., first : first + 4], axis=-1)
-            found["quaternion"] = np.append(found.get("quaternion", ()), lengths - 1)
+            deviations["quaternion"] = np.append(deviations.get("quaternion", ()), lengths - 1)
         if "momentum" in self:
-            found["momentum_change"] = self["momentum"] - self["momentum"][..., :1, :]
-        return {name: float(np.max(np.abs(x), initial=0.0)) for name, x in found.items()}
+            deviations["momentum_change"] = self["momentum"] - self["momentum"][..., :1, :]
+        return {name: float(np.max(np.abs(x), initial=0.0)) for name, x in deviations.items()}
 
     def _quaternions(self) -> list[int]:
-        """Where in q the four entries of each unit quaternion begin."""
+        """Indices in q at which unit quaternions begin."""
         names = self.entries.get("q", ())
         ends = ("qx", "qy", "qz", "qw")
         return [k for k in range(len(names) - 3) if tuple(name.rpartition(".")[2] for name in names[k : k + 4]) == ends]
@@ -206,36 +243,61 @@ class Trajectory:
     # -- derivatives ---------------------------------------------------------------------------------------------
 
     def pullback(self, **weights: Any) -> Gradient:
-        """The gradient of a number L by all that this run was given: initial state, torques, reference, gains, memory,
-        varied parameters, wrenches. ``weights``: dL/dq of the recorded q, and so on, in the shapes of the arrays.
+        """Return the gradient of a number L with respect to the initial state and all inputs of this run.
 
-        The run must have kept states: ``rollout(..., checkpoint_every=1)``.
+        Args:
+            **weights: dL/dq of the recorded q, and so on, in the shapes of the arrays.
+
+        Returns:
+            Gradient with respect to initial state, torques, reference, gains, memory, varied parameters, wrenches and
+            commands.
+
+        Raises:
+            UnsupportedError: The run kept no states; it needs ``rollout(..., checkpoint_every=1)``.
+            ShapeError: Weights do not have the shape of their array.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> run = arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=5, checkpoint_every=1)
+            >>> run.pullback(q=np.ones_like(run.q)).v0.shape
+            (3, 2)
         """
         return self._tape("pullback").pullback(weights)
 
     def linearised(self) -> LinearSystem:
-        """How each step depends on the state before it: A (..., steps, n, n) and B (..., steps, n, len(tau)), where
-        (dq, dv) after a step = A (dq, dv) + B u, and u is a change of tau during the step. dq is along the tangent, as
-        ``coordinates.difference`` has it. The memory of a controller stands behind dv. A has what the controller does
-        about it, and u acts beside its tau.
+        """Return the Jacobians of all steps, as a linear system from step to step.
 
-        The run must have kept states: ``rollout(..., checkpoint_every=1)``.
+        (dq, dv) after a step = A (dq, dv) + B u, where u is a change of tau during the step. dq is along the tangent
+        (``coordinates.difference``). The memory of a controller follows dv. A includes the response of the controller,
+        and u is added to its tau.
+
+        Returns:
+            LinearSystem with A (..., steps, n, n) and B (..., steps, n, len(tau)).
+
+        Raises:
+            UnsupportedError: The run kept no states; it needs ``rollout(..., checkpoint_every=1)``.
+
+        Example:
+            >>> arm = linkwork.load("planar2r")
+            >>> run = arm.rollout(np.zeros((3, 2)), np.zeros(2), dt=1e-3, steps=5, checkpoint_every=1)
+            >>> run.linearised().A.shape
+            (3, 5, 4, 4)
         """
         return self._tape("linearised").linearised()
 
     def _tape(self, where: str) -> Tape:
         if self.tape is None:
             raise UnsupportedError(
-                "this trajectory does not know how it came about", where=where,
-                got="no states kept, a run cut short, a part of one, or one read from a file",
-                fix=f"rollout(..., checkpoint_every=1), and {where}() of what it gives",
+                "this trajectory has no states from which to differentiate", where=where,
+                got="a run without checkpoints, one that was stopped, a part of one, or one from a file",
+                fix=f"call {where}() of the trajectory that rollout(..., checkpoint_every=1) returns",
             )  # fmt: skip
         return self.tape
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "tape": None}  # it holds machine code
+        return {**self.__dict__, "tape": None}  # machine code cannot be pickled
 
-    # -- out of here ---------------------------------------------------------------------------------------------
+    # -- output --------------------------------------------------------------------------------------------------
 
     def plot(
         self,
@@ -244,25 +306,83 @@ class Trajectory:
         joints: Sequence[str] | None = None,
         path: str | Path | None = None,
     ) -> Figure:
-        """A matplotlib Figure of "joints" (positions and velocities), "torques", "commands", "contacts" (loads,
-        and the friction they need), "energies", "phase" (velocity against position), or a list of
-        these. ``joints``: only those. ``path``: also write it there (png, svg, pdf). Few samples of a batch are thin
-        lines; many are their median with a band from the 5th to the 95th percentile."""
+        """Draw the motion with Matplotlib.
+
+        Up to 20 samples of a batch are thin lines; more are their median and a band from the 5th to the 95th
+        percentile.
+
+        Args:
+            what: "joints" (positions and velocities), "torques", "commands", "contacts" (loads, and the friction they
+                need), "energies", "phase" (velocity against position), or a list of these.
+            joints: Names of the joints to draw. Default: all.
+            path: File to write the figure to, as well: .png, .svg or .pdf. Default: none.
+
+        Returns:
+            The figure.
+
+        Raises:
+            UnknownNameError: ``what`` or a joint is unknown, or the array was not recorded.
+            LinkworkError: There is nothing to draw, or the suffix of ``path`` is unknown.
+
+        Example:
+            >>> figure = robot.simulate(duration=0.01).plot("energies", path="energies.png")
+        """
         return plots.plot(self, [what] if isinstance(what, str) else list(what), joints, path)
 
     def save(self, path: str | Path) -> None:
-        """Write to ``path``, by its suffix: ``.npz``, ``.csv`` or ``.parquet``. ``Trajectory.load`` gives all back."""
+        """Write the trajectory to a file, which ``Trajectory.load`` reads.
+
+        Args:
+            path: File name; its suffix is the format: ``.npz``, ``.csv`` or ``.parquet``.
+
+        Raises:
+            LinkworkError: The suffix is unknown, or the file cannot be written.
+
+        Example:
+            >>> robot.simulate(duration=0.01).save("motion.npz")
+        """
         storage.save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """From a file that ``save`` wrote, or a folder that ``rollout(to=...)`` streamed into."""
+        """Read a trajectory from a file or a folder.
+
+        Args:
+            path: File that ``save`` wrote, or folder that ``rollout(to=...)`` streamed into.
+
+        Returns:
+            The trajectory; arrays of a folder stay on disk.
+
+        Raises:
+            LinkworkError: The file cannot be read, or is no trajectory.
+
+        Example:
+            >>> robot.simulate(duration=0.01).save("motion.npz")
+            >>> linkwork.Trajectory.load("motion.npz").q.shape
+            (11, 7)
+        """
         return storage.load(Path(path), cls)
 
     def to_pandas(self) -> DataFrame:
-        """A pandas DataFrame: a row per time (and sample), columns such as ``q.elbow``."""
+        """Convert to a pandas DataFrame.
+
+        Returns:
+            A row for each time (and sample), columns such as ``q.elbow``.
+
+        Example:
+            >>> robot.simulate(duration=0.01).to_pandas()["q.panda_joint1"].shape
+            (11,)
+        """
         return storage.to_pandas(self)
 
     def to_xarray(self) -> Dataset:
-        """An xarray Dataset, with times and the names of the entries as coordinates."""
+        """Convert to an xarray Dataset.
+
+        Returns:
+            A variable for each array, with times and names of the entries as coordinates.
+
+        Example:
+            >>> dict(robot.simulate(duration=0.01).to_xarray().q.sizes)
+            {'t': 11, 'joint': 7}
+        """
         return storage.to_xarray(self)
