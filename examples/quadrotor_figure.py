@@ -14,11 +14,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
-from linkwork.control import Equations, clip
+from linkwork import TracedRobot
+from linkwork.control import clip
 from linkwork.drawing import STYLE
 
 robot = linkwork.load("quadrotor")
-equations, rate = Equations(robot), 2 * np.pi / 6  # of a figure in six seconds
+equations, rate = TracedRobot(robot), 2 * np.pi / 6  # of a figure in six seconds
 mass, weight = robot.parameters[0][0], np.array([0, 0, 9.81])
 still, home = np.zeros(6), robot.coordinates.neutral()
 # what the thrusts do, along z and about the three axes; and the thrusts that do it

@@ -12,11 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
-from linkwork.control import Equations, Quintic, clip
+from linkwork import TracedRobot
+from linkwork.control import Quintic, clip
 from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("panda")
-nominal = Equations(robot)
+nominal = TracedRobot(robot)
 start = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.8])
 goal = np.array([0.9, 0.3, -0.3, -1.2, 0.4, 2.1, -0.2])
 path, side = Quintic(start, goal, duration=0.5), np.sign(goal - start)

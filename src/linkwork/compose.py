@@ -633,7 +633,7 @@ def unchanging(run: Callable[[], Any], where: str) -> Any:
     if same:
         return value
     raise UnsupportedError(
-        "its result changes from call to call, and would be frozen at what it is now",
+        "the result changes from call to call, and would be compiled in as a constant",
         where=where,
         got="random numbers, a clock, a counter or a memory of earlier calls",
         expected="a function of its arguments alone, which is traced once",

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
+    "linkwork.control": {"Equations": "linkwork.TracedRobot"},
     "linkwork": {"about": "linkwork.inspection", "LettersWarning": "linkwork.SymbolsWarning"},
     "AddedMass": {"matrix": "added_inertia"},
     "Model": {"n_leading": "model.coordinates.nv", "n_located": "model.n_configuration"},

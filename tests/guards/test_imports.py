@@ -57,7 +57,7 @@ ALLOWED = {
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
     "options": {"formulations", "model", "targets"},
-    "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
+    "control": {"compose", "constraints", "model", "program", "scalar"},
     "sim": {
         "assembly",
         "codegen",

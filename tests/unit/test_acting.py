@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.control import PD, Equations, Point, Quintic, with_memory
+from linkwork import TracedRobot
+from linkwork.control import PD, Point, Quintic, with_memory
 from linkwork.forces import Thruster
 from linkwork.sim.plant.setup import plants
 from support.random_robots import Recipe, describe
@@ -214,7 +215,7 @@ def test_functions_are_known_again_by_what_they_compute():
 def test_controllers_of_the_package_are_known_without_being_traced(monkeypatch):
     robot = linkwork.load("planar2r")
     calls = []
-    monkeypatch.setattr(Equations, "motor_positions", lambda self, q: calls.append(q) or np.array(q))
+    monkeypatch.setattr(TracedRobot, "motor_positions", lambda self, q: calls.append(q) or np.array(q))
     for _ in range(3):
         robot.rollout([0.1, 0.2], [0.0, 0.0], PD(2, 1), DT, 1, reference=Quintic([0, 0], [0.3, 0.2], 0.5))
     assert len(calls) == 2  # traced once, which asks twice

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork.control import PD, Equations, Point, with_memory
+from linkwork import TracedRobot
+from linkwork.control import PD, Point, with_memory
 from linkwork.errors import ShapeError
 from linkwork.forces import Thruster
 from linkwork.model import foot_at
@@ -22,7 +23,7 @@ BARE = linkwork.load(CHAIN)
 LINKS = [body.name for body in BARE.model.bodies]
 ARM = BARE.with_forces({link: Thruster() for link in LINKS})  # as many commands as joints
 FEET = linkwork.load(replace(CHAIN, constraints=tuple(foot_at(link, link) for link in LINKS)))
-OWN = Equations(BARE)
+OWN = TracedRobot(BARE)
 Q, V = RNG.normal(size=(2, N, N))
 TABLE, CUBE, CELL = RNG.normal(size=(N, N)), RNG.normal(size=(N, N, N)), RNG.normal(size=(N, N, 6))
 STIFF = np.array([1.0, 10.0, 100.0])  # along x, y and z

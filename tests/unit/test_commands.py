@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork
-from linkwork import inspection, io
-from linkwork.control import Equations
+from linkwork import TracedRobot, inspection, io
 from linkwork.errors import DivergedError, LinkworkError, ModelError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.forces import Buoyancy, Plate, Rotor, Thruster, Tyre
 from linkwork.io.mdh import read_mdh
@@ -72,7 +71,7 @@ def test_dicts_batches_and_none(quadrotor, state):
     )
     pushed = quadrotor.forward_dynamics(q, v, tau, u, wrenches={"body": np.eye(6)[2]})
     assert np.allclose(quadrotor.forward_dynamics(q, v, np.eye(6)[2], u), pushed)
-    own = Equations(quadrotor)
+    own = TracedRobot(quadrotor)
     assert np.allclose(own.inverse_dynamics(q, v, a, commands=u), 0, atol=1e-13)
     assert np.allclose(own.inverse_dynamics(q, v, some, commands=few), 0, atol=1e-13)
     assert np.allclose(

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 
 import linkwork
+from linkwork import TracedRobot
 from linkwork.control import (
     PD,
     ComputedTorque,
-    Equations,
     Law,
     PDGravity,
     Point,
@@ -172,7 +172,7 @@ def test_functions_in_the_time_loop(method):
 def test_equations_are_those_of_the_robot(recipe):
     robot = linkwork.load(describe(recipe))
     q, v, a = random_state(robot.model, recipe.seed)
-    own, of = Equations(robot), partial(evaluate, robot.model)
+    own, of = TracedRobot(robot), partial(evaluate, robot.model)
     assert_close(own.gravity(q), of("gravity", q), scale=1.0)
     assert_close(own.bias(q, v), of("bias", q, v))
     assert_close(own.inverse_dynamics(q, v, a), of("inverse_dynamics", q, v, a))
@@ -184,7 +184,7 @@ def test_equations_are_those_of_the_robot(recipe):
 @pytest.mark.parametrize("name", ["panda", "quadruped", "gough-stewart"])
 def test_traced_equations(name):
     robot = ROBOTS[name]
-    own, (q, v) = Equations(robot), state(robot)
+    own, (q, v) = TracedRobot(robot), state(robot)
     frame = robot.frame_names[-1]
 
     def function(q, v):
@@ -197,13 +197,13 @@ def test_traced_equations(name):
 
 
 def test_equations_refuse():
-    own = Equations(ROBOTS["panda"].model)
-    with pytest.raises(ShapeError, match=r"equations, input 'q': wrong shape\n  got: \(3,\)\n  expected: \(7,\)"):
+    own = TracedRobot(ROBOTS["panda"].model)
+    with pytest.raises(ShapeError, match=r"gravity, input 'q': wrong shape\n  got: \(3,\)\n  expected: \(7,\)"):
         own.gravity([0, 0, 0])
     with pytest.raises(UnknownNameError, match="there is no frame 'hend'"):
         own.pose("hend", np.zeros(7))
     with pytest.raises(UnsupportedError, match=r"this is not a robot\n  got: 'panda'\n  fix: linkwork.load"):
-        Equations("panda")
+        TracedRobot("panda")
 
 
 # -- laws that are ready ----------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def test_ordinary_python():
 
 def test_own_function_with_the_robot_and_a_reference():
     robot = ROBOTS["panda"]
-    own, (q, v) = Equations(robot), state(robot)
+    own, (q, v) = TracedRobot(robot), state(robot)
     reference = Quintic(np.zeros(7), np.ones(7), 2.0)
 
     def controller(t, q, v, reference):
@@ -423,19 +423,26 @@ def test_a_result_per_motor_is_filled_up():
     ]
 
 
+TRACEABLE = {  # NumPy's own functions, on traced arrays
+    "np.clip": "return np.clip(q, -1, 1)",
+    "np.maximum": "return np.maximum(q, 0)",
+    "np.where": "return np.where(q > 0, q, v)",
+    "of time": "return np.where(t > 0.5, q, v) * np.exp(-t)",
+    "np.sign": "return np.sign(q)",
+    "np.sinh": "return np.sinh(q)",
+    "np.exp": "return np.exp(np.append(q[1:], 0))",  # plain numbers among traced ones
+    "np.arctan2": "return np.arctan2(np.append(0, q[1:]), v)",
+    "solve": "return np.linalg.solve(np.diag(np.arange(1.0, 8.0)), q)",
+    "power": "return np.abs(q) ** 1.5",
+    "entries": "return [x * x for x in q]",
+}
 UNTRACEABLE = {
-    "branch": ("return q if q[0] > 0 else v", "cannot be compared"),
+    "branch": ("return q if q[0] > 0 else v", "cannot decide a branch"),
     "truth": ("return q if t else v", "cannot decide a branch"),
-    "np.clip": ("return np.clip(q, -1, 1)", "cannot be compared"),
-    "np.maximum": ("return np.maximum(q, 0)", "cannot be compared"),
-    "np.where": ("return np.where(q > 0, q, v)", "cannot be compared"),
-    "np.sign": ("return np.sign(q)", "cannot be compared"),
-    "np.sinh": ("return np.sinh(q)", "no callable sinh method"),
-    "np.exp": ("return np.exp(np.append(q[1:], 0))", "no callable exp method"),  # plain numbers among traced ones
-    "np.arctan2": ("return np.arctan2(np.append(0, q[1:]), v)", "arctan2"),
     "float": ("return [float(x) for x in q]", "not known while tracing"),
-    "solve": ("return np.linalg.solve(np.eye(7), q)", "solve"),
-    "power": ("return q ** 1.5", r"\*\*"),
+    "np.floor": ("return np.floor(q)", "np.floor cannot be traced"),
+    "eigenvalues": ("return np.linalg.eigvals(np.diag(q))", "np.linalg.eigvals cannot be traced"),
+    "filled": ("tau = np.zeros(7); tau[0] = q[0]; return tau", "np.stack"),
 }
 
 
@@ -445,13 +452,22 @@ def written(text: str, **held):
     return names["controller"]
 
 
+@pytest.mark.parametrize("what", TRACEABLE)
+def test_numpy_inside_a_controller(what):
+    law = Law(written(TRACEABLE[what]), PANDA)
+    program = trace("f", lambda t, q, v: {"tau": law(t, q, v)}, STATE)
+    for t in (0.2, 0.8):
+        q, v = np.random.default_rng(1).normal(size=(2, 7))
+        assert_close(interpret(program, [np.array(t), q, v])[0], law(t, q, v))
+
+
 @pytest.mark.parametrize("what", UNTRACEABLE)
 def test_what_cannot_be_traced(what):
     text, reason = UNTRACEABLE[what]
     law = Law(written(text), PANDA)
     with pytest.raises(UnsupportedError) as caught:
         trace("f", lambda t, q, v: {"tau": law(t, q, v)}, STATE)
-    for part in ("controller 'controller': this controller cannot be traced", "line 2", "clip of linkwork.control"):
+    for part in ("controller 'controller': this function cannot be traced", "line 2", "np.where(condition, a, b)"):
         assert part in str(caught.value)
     assert caught.match(reason)
 
@@ -558,7 +574,7 @@ def test_controllers_travel_between_processes():
 def test_random_numbers_of_other_threads_are_not_the_controllers(monkeypatch):
     """Libraries draw in the background; a controller that does not is taken."""
     robot = linkwork.load("planar2r")
-    law = importlib.import_module("linkwork.control.law")
+    law = importlib.import_module("linkwork.compose")
     states = iter(range(10**6))
     monkeypatch.setattr(law, "_random_state", lambda: (next(states),))
     motion = robot.simulate(duration=0.01, torque=lambda t, q, v, reference: -q)

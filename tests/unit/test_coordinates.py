@@ -288,11 +288,11 @@ def test_positions_of_velocities():
     q, names = coordinates.random(1), [*robot.motor_names]
     assert names == ["joint2", "joint3.shift", "joint3.turn", "joint5.first", "joint5.second"]
     expected = [q[coordinates.names.index(name)] for name in names]
-    assert linkwork.control.Equations(robot).motor_positions(q).tolist() == expected
+    assert linkwork.TracedRobot(robot).motor_positions(q).tolist() == expected
     for name in ("joint1.rx", "joint4.x", "joint4.rz"):
         assert coordinates.position_of(coordinates.velocity_names.index(name)) is None
     with pytest.raises(UnsupportedError, match=r"joint 'joint1': .*\n  got: a spherical joint with a motor"):
-        linkwork.control.Equations(linkwork.load(description)).motor_positions(q)
+        linkwork.TracedRobot(linkwork.load(description)).motor_positions(q)
 
 
 # -- vectors by name -------------------------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ def made(result="-q, {'z': q}", parameters="t, q, v, reference, memory", **memor
 
 
 LAWS = [
-    ("-q", ZERO, ShapeError, r"controller with a memory returns tau and rates\n  got: ndarray\n  fix: .* tau, \{'z': "),
-    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of ndarray, ndarray"),
+    ("-q", ZERO, ShapeError, r"with a memory returns tau and rates\n  got: TracedArray\n  fix: .* tau, \{'z': "),
+    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of TracedArray, TracedArray"),
     ("()", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of nothing"),
     ("-q, {}", ZERO, LinkworkError, r"'controller': rates of the memory are missing\n  got: none\n  fix: .*, \{'z'"),
     ("-q, {'z': q, 'y': q}", ZERO, UnknownNameError, r"'controller', rates: there is no memory 'y'"),
@@ -40,7 +40,7 @@ LAWS = [
     ("-q, {'z': [q, 1]}", ZERO, ShapeError, r"the rate of 'z' is not an array"),
     ("-q, {'z': ['a', 'b']}", ZERO, ShapeError, r"entry 0: the rate of 'z' is not a number\n  got: 'a'"),
     ("-q, {'z': [0, np.nan]}", ZERO, LinkworkError, r"entry 1: the rate of 'z' is not finite\n  got: nan"),
-    ("-q, {'z': np.where(q > 0, q, v)}", ZERO, UnsupportedError, "this controller cannot be traced\n  got: line 2"),
+    ("-q, {'z': np.floor(q)}", ZERO, UnsupportedError, "this function cannot be traced\n  got: line 2"),
     ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "the result changes(.|\n)*control.with_memory"),
     ("q[:1], {'z': q}", ZERO, ShapeError, "tau does not fit the robot"),
     ("-q, {'z': q}", "none", ShapeError, r"controller 'controller', memory 'z': these are not real numbers"),
@@ -81,7 +81,7 @@ def test_a_memory_of_something_else(arm):
 
 
 OPTIONS = [
-    ({"memory": [1.0]}, ShapeError, r"memory: this is not a dict by name\n  got: \[1.0\]\n  expected: .*'integral'"),
+    ({"memory": [1.0]}, ShapeError, r"memory: this is not a dict\n  got: \[1.0\]\n  expected: .*'integral'"),
     ({"memory": {"fast": 0.0}}, UnknownNameError, r"memory: there is no memory 'fast'\n.*slow"),
     ({"memory": {"slow": 0.0}}, ShapeError, r"memory\['slow'\]: wrong shape\n  got: \(\)\n  expected: \(2,\) or \(3"),
     ({"memory": {"clock": [1.0, 2.0]}}, ShapeError, r"got: \(2,\)\n  expected: \(\) or \(3,\)"),

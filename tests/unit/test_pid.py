@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import linkwork
-from linkwork.control import PD, PID, Equations, Law, Point, Quintic
+from linkwork import TracedRobot
+from linkwork.control import PD, PID, Law, Point, Quintic
 from linkwork.model import Description, JointDescription, Link, LinkInertia
 from support.evaluate import assert_close
 from support.random_loops import four_bar
@@ -134,7 +135,7 @@ def test_pid_without_an_integral_is_pd(name):
     law, alone = Law(PID(7, 3, 5), robot.model), Law(PD(7, 5), robot.model)(0.0, q, v, point)
     tau, _, rates = law.evaluate(0.0, q, v, point)
     assert law.memory["integral"].shape == (n,) and np.array_equal(tau, alone)
-    assert_close(rates["integral"], point.q - Equations(robot).motor_positions(q))
+    assert_close(rates["integral"], point.q - TracedRobot(robot).motor_positions(q))
     z = np.arange(n) + 1.0
     driven = [robot.model.mobility.forced.index(k) for k in robot.model.mobility.motors]
     assert_close((np.array(law(0.0, q, v, point, memory={"integral": z})) - alone)[driven], 3 * z, scale=10.0)

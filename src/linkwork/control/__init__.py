@@ -1,7 +1,7 @@
 """Controllers and references of simulated robots, compiled with the dynamics."""
 
+from ..renamed import refusing
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
-from .equations import Equations
 from .law import Law, with_memory
 from .laws import PD, PID, ComputedTorque, PDGravity
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
@@ -10,7 +10,6 @@ __all__ = [
     "PD",
     "PID",
     "ComputedTorque",
-    "Equations",
     "Fourier",
     "Law",
     "PDGravity",
@@ -30,6 +29,8 @@ __all__ = [
     "tanh",
     "with_memory",
 ]
+
+__getattr__ = refusing("linkwork.control")
 
 
 def __dir__() -> list[str]:

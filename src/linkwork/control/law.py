@@ -5,39 +5,27 @@ from __future__ import annotations
 import cmath
 import inspect
 import keyword
-import pickle
-import random
-import traceback
 from collections.abc import Callable, Mapping
 from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ..compose import traced_once
+from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..model import Model, command_vector
 from ..model.coordinates import real_numbers
 from ..program.graph import Node
+from ..program.traced_array import TracedArray
 from ..scalar import Scalar
 from .references import Point
 
 FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
 RESULTS = ("tau", "commands")  # names of what a controller may return
-TRACED = (
-    "it is called once with symbols, not numbers: use + - * / and integer powers, np.sin, np.cos, np.sqrt, and "
-    "absolute, exp, log, tanh, atan2, and instead of branches sign, minimum, maximum, clip of linkwork.control; or "
-    "give the torques as arrays over time"
-)
-NOISE = (
-    "compute beforehand what changes from step to step, and give it as arrays over time: wrenches={frame: (steps, 6)}, "
-    "torque=(steps, n) instead of a controller, or reference=linkwork.control.Sampled(times, q + noise)"
-)
-
 MEMORY_FORM = (
     "controller(t, q, v, reference, memory) -> tau, {name: rates}, marked by "
     "@linkwork.control.with_memory(name=initial values)"
 )
-CALLS = 12  # further calls of a function while random numbers are drawn, by it or another thread
 
 
 def with_memory(**initial: Any) -> Callable[[Any], Any]:
@@ -171,7 +159,7 @@ class Law:
         if missing := [name for name in self.needed if name not in values]:
             fix = f"gains={{{', '.join(f'{name!r}: ...' for name in missing)}}}, or a default in the function"
             raise LinkworkError("gains are missing", where=self._where, got=", ".join(values) or "none", fix=fix)
-        q, v = np.array(q), np.array(v)
+        q, v = _array(q), _array(v)
         if reference is not None:
             if not isinstance(reference, tuple) or len(reference) != 3:
                 got = type(reference).__name__
@@ -191,15 +179,10 @@ class Law:
             commands = command_vector(self.model.commands, actions.get("commands", {}), self._where)
             return tau, self._entries("a command", commands), self._rates(rates)
 
-        if not any(isinstance(x, Node) for x in (t, *q, *v)):
+        if not any(isinstance(x, (Node, TracedArray)) for x in (t, q, v)):
             return run()
-        try:
-            return unchanging(run, self._where)
-        except (TypeError, AttributeError) as error:
-            frames = traceback.extract_tb(error.__traceback__)[3:4]  # the line of the controller
-            lines = [f"line {frame.lineno}: {frame.line or '...'}" for frame in frames]
-            message, got = "this controller cannot be traced", "\n       ".join([*lines, str(error)])
-            raise UnsupportedError(message, where=self._where, got=got, fix=TRACED) from error
+        t = TracedArray(t)
+        return traced_once(run, self._where, self._function)
 
     def _initial(self, memory: Any) -> dict[str, np.ndarray]:
         """Copies of the initial values, checked."""
@@ -252,7 +235,7 @@ class Law:
         for name, initial in self.memory.items():
             what = f"the rate of {name!r}"
             try:
-                array = np.array(rates[name])
+                array = np.asarray(_array(rates[name]))
             except ValueError as error:
                 raise ShapeError(f"{what} is not an array", where=self._where, got=error) from error
             if array.shape != initial.shape:
@@ -274,13 +257,19 @@ class Law:
         forms += [f"{forced} forces, with those of joints without a motor"] * (forced != motors)
         expected = "; or ".join(forms) or "no forces, since nothing moves"
         try:
-            array = np.array(tau)
+            array = np.asarray(_array(tau))
         except ValueError as error:
             raise ShapeError("tau is not a vector", where=self._where, got=error, expected=expected) from error
         if array.ndim == 0 and isinstance(array.item(), (Node, Number)) and motors == 1:
             array = array[None]
         if array.ndim != 1 or len(array) not in (forced, motors):
-            got = f"shape {array.shape}" if array.ndim else "one traced number" if isinstance(tau, Node) else repr(tau)
+            got = (
+                f"shape {array.shape}"
+                if array.ndim
+                else "one traced number"
+                if isinstance(array.item(), Node)
+                else repr(tau)
+            )
             raise ShapeError("tau does not fit the robot", where=self._where, got=got, expected=expected)
         entries = self._entries("tau", array)
         if len(entries) == forced:
@@ -303,37 +292,6 @@ def entries(what: str, array: np.ndarray, where: str) -> list[Scalar]:
     return numbers
 
 
-def unchanging(run: Callable[[], Any], where: str) -> Any:
-    """Return ``run()`` on traced numbers, or raise an error if it is not a function of its arguments.
-
-    It is called twice. Equal expressions are one node of the graph, so a function of its arguments returns the same
-    nodes, and one of random numbers, clocks or counters does not.
-    """
-    state = _random_state()
-    value = run()
-    same = _listed(value) == _listed(run())
-    if same and _random_state() != state:  # a choice among few random values may be equal twice by chance
-        same = all(_listed(value) == _listed(run()) for _ in range(CALLS))
-    if same:
-        return value
-    raise UnsupportedError(
-        "the result changes from call to call, and would be compiled in as a constant",
-        where=where,
-        got="random numbers, a clock, a counter or a memory of earlier calls",
-        expected="a function of its arguments alone, which is traced once",
-        fix=f"{NOISE}; for states of a controller use linkwork.control.with_memory",
-    )
-
-
-def _random_state() -> tuple:
-    """State of the global random generators."""
-    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))
-
-
-def _listed(value: Any) -> Any:
-    return [*map(_listed, value)] if isinstance(value, (tuple, list)) else np.array(value, dtype=object).tolist()
-
-
 def _shapes(default: Any) -> tuple[tuple[int, ...], ...]:
     """Shape of a default; none if it is not numeric."""
     try:
@@ -343,5 +301,8 @@ def _shapes(default: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def _array(value: Any) -> Any:
-    """Return a number unchanged, anything else as an array."""
-    return value if isinstance(value, (Node, Number)) else np.array(value)
+    """Return a number unchanged, anything else as an array; an array of traced numbers behaves as one of numbers."""
+    if isinstance(value, Number):
+        return value
+    array = np.array(value)
+    return TracedArray(array) if array.dtype == object else array

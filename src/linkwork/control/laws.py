@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..compose import TracedRobot
 from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError, at_door
 from ..model import Model
 from ..scalar.entrywise import absolute, clip
 from ..scalar.orthogonal import Orthogonal
-from .equations import Equations
 from .law import with_memory
 from .references import Point, unit_step
 
@@ -52,7 +52,7 @@ class _Motors:
     """Motors of a robot, and their errors."""
 
     def __init__(self, law: _Feedback, model: Model):
-        self.robot, self.names = Equations(model), model.names_of(model.mobility.motors)
+        self.robot, self.names = TracedRobot(model), model.names_of(model.mobility.motors)
         self.law = type(law).__name__
         if not self.names:
             fix = "make joints active in the robot file"
@@ -140,7 +140,7 @@ class PD(_Feedback):
 
         return motors.marked(law)
 
-    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
+    def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         """Forces of the motors from the feedback of errors."""
         return feedback
 
@@ -165,9 +165,9 @@ class PDGravity(PD):
         True
     """
 
-    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
+    def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         model = robot.model
-        forced = ClosedLoops(model, model.expand(q)).to_motors(robot.gravity(q).tolist())
+        forced = ClosedLoops(model, model.expand(q.tolist())).to_motors(robot.gravity(q).tolist())
         where = model.mobility.forced
         return feedback + np.array([forced[where.index(k)] for k in model.mobility.motors])
 
@@ -193,7 +193,7 @@ class ComputedTorque(PD):
         (11, 7)
     """
 
-    def _forces(self, robot: Equations, q: Any, v: Any, target: Point, feedback: Any) -> Any:
+    def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         model, mobility, a = robot.model, robot.model.mobility, target.a + feedback
         if mobility.motors != mobility.driven:
             if free := model.names_of(mobility.free):  # a moving base is not among them

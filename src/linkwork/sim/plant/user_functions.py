@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...compose import traced_once
 from ...control import PD, PID, ComputedTorque, Fourier, Law, PDGravity, Point, Quintic, Trapezoidal
-from ...control.law import TRACED, entries, unchanging
-from ...errors import ShapeError, UnsupportedError
+from ...control.law import entries
+from ...errors import ShapeError
 from ...formulations import sizes
 from ...model import Model, SoftLimits, command_vector
 from ...program import Port, Program, trace
@@ -106,12 +107,7 @@ def wrench_function(function: Callable[[Scalar], Any], frame: str) -> UserFuncti
 
 
 def _traced(where: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
-    try:
-        return unchanging(lambda: function(t), where)
-    except (TypeError, AttributeError) as error:
-        raise UnsupportedError(
-            "this function of time cannot be traced", where=where, got=str(error), fix=TRACED
-        ) from error
+    return traced_once(lambda: function(t), where, function)
 
 
 def content_key(value: Any) -> Any:
