@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         library,
         model,
         report,
+        rotations,
         scalar,
         spatial,
         sweep,
@@ -42,13 +43,14 @@ if TYPE_CHECKING:
     )
     from .assembly import Assembly
     from .coefficient_tables import Tables, tabulate
+    from .compose import Input, TracedRobot, compile
     from .formulations import Method, methods
     from .function import Function
     from .io import bundled_robots
     from .model import ElasticDrive, Model, SoftLimits
-    from .pipeline import compile
     from .program import Operations, Program
     from .robot import Robot, load
+    from .rotations import pose_error
     from .sim import AdamsBashforth, Integrator, Rosenbrock, RungeKutta, Stepper, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
@@ -61,6 +63,7 @@ __all__ = [  # every name has its place in docs/api.md
     "ElasticDrive",
     "Function",
     "IdentificationWarning",
+    "Input",
     "Integrator",
     "LinkworkError",
     "Method",
@@ -79,6 +82,7 @@ __all__ = [  # every name has its place in docs/api.md
     "SymbolicModel",
     "SymbolsWarning",
     "Tables",
+    "TracedRobot",
     "Trajectory",
     "UnknownNameError",
     "UnsupportedError",
@@ -95,7 +99,9 @@ __all__ = [  # every name has its place in docs/api.md
     "load",
     "methods",
     "model",
+    "pose_error",
     "report",
+    "rotations",
     "scalar",
     "spatial",
     "sweep",
@@ -107,6 +113,7 @@ __all__ = [  # every name has its place in docs/api.md
 _PARTS = {  # where the names are; a part is imported when it, or something of it, is first asked for
     "assembly": {"Assembly"},
     "coefficient_tables": {"Tables", "tabulate"},
+    "compose": {"Input", "TracedRobot", "compile"},
     "control": set(),
     "drawing": set(),
     "forces": set(),
@@ -117,10 +124,10 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "io": {"bundled_robots"},
     "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},
-    "pipeline": {"compile"},
     "program": {"Operations", "Program"},
     "report": set(),
     "robot": {"Robot", "load"},
+    "rotations": {"pose_error"},
     "scalar": set(),
     "sim": {"AdamsBashforth", "Integrator", "Rosenbrock", "RungeKutta", "Stepper", "Trajectory", "add_integrator"},
     "spatial": set(),

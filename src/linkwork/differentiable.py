@@ -1,4 +1,4 @@
-"""What every Function can make of itself: its derivatives, each a Function again, and packed results."""
+"""Differentiable: the derivatives of a Function, each a Function again, and packed results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ Names = str | Sequence[str] | None
 
 
 class Differentiable:
-    """Its ``program``, ``label`` and ``tangents`` are those of a Function.
+    """Base of Function with its derivatives. ``program``, ``label`` and ``tangents`` are those of the Function.
 
-    All methods take ``wrt``, the inputs by which is differentiated (nothing said: all that belong to the state), and
-    ``of``, the outputs (nothing said: all). Derivatives by q have one column for each independent velocity: they are
-    taken along the step ``robot.coordinates.integrate(q, d)``, in the own axes of floating bodies and ball joints, and
-    along closed loops. ``coordinates="ambient"`` takes the numbers of q as they are.
+    Derivatives with respect to q have one column for each independent velocity. They are taken along the step
+    ``robot.coordinates.integrate(q, d)``: in the axes of the body for floating bodies and ball joints, and along closed
+    loops. ``coordinates="ambient"`` differentiates with respect to the numbers of q instead.
     """
 
     program: Program
@@ -38,31 +37,118 @@ class Differentiable:
     def derivative(
         self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
     ) -> Function:
-        """``dOUTPUT_dINPUT`` for each output and input, of shape (..., *output, *input); the same inputs.
-        ``value=True``: the outputs themselves come first."""
+        """Return the function of the Jacobians ``dOUTPUT_dINPUT``, each of shape (..., *output, *input).
+
+        Args:
+            wrt: Inputs to differentiate with respect to, a name or several. Default: all that belong to the state.
+            of: Outputs to differentiate, a name or several. Default: all.
+            coordinates: "tangent" (default) takes derivatives with respect to q along the independent velocities,
+                "ambient" with respect to the numbers of q.
+            value: Return the outputs themselves first. Default: False.
+
+        Returns:
+            A Function of the same inputs, compiled at its first use and kept.
+
+        Raises:
+            UnknownNameError: There is no such input, output or choice of coordinates.
+
+        Example:
+            >>> slope = robot.inverse_dynamics.derivative("q")
+            >>> slope(np.zeros(7), np.zeros(7), np.zeros(7)).shape
+            (7, 7)
+        """
         return self._made(jacobian, wrt, of, coordinates, value=value)
 
     def vjp(
         self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
     ) -> Function:
-        """Weights times derivative, without making it: takes further inputs ``OUTPUT_bar``, gives ``INPUT_bar``, the
-        slope of the sum of all outputs times their weights. About twice as many operations as the function itself."""
+        """Return the function of weights times the Jacobian, without forming it (reverse mode).
+
+        It takes further inputs ``OUTPUT_bar``, the weights, and returns ``INPUT_bar``: the gradient of the sum of all
+        outputs times their weights. It has about twice as many operations as the function itself.
+
+        Args:
+            wrt: Inputs to differentiate with respect to, a name or several. Default: all that belong to the state.
+            of: Outputs to differentiate, a name or several. Default: all.
+            coordinates: "tangent" (default) takes derivatives with respect to q along the independent velocities,
+                "ambient" with respect to the numbers of q.
+            value: Return the outputs themselves first. Default: False.
+
+        Returns:
+            A Function, compiled at its first use and kept.
+
+        Example:
+            >>> back = robot.gravity.vjp("q")
+            >>> back(np.zeros(7), np.ones(7)).shape
+            (7,)
+        """
         return self._made(vjp, wrt, of, coordinates, value=value)
 
     def jvp(
         self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent", value: bool = False
     ) -> Function:
-        """Derivative times a direction, without making it: takes further inputs ``dINPUT``, gives ``dOUTPUT``."""
+        """Return the function of the Jacobian times a direction, without forming it (forward mode).
+
+        It takes further inputs ``dINPUT``, the direction, and returns ``dOUTPUT``.
+
+        Args:
+            wrt: Inputs to differentiate with respect to, a name or several. Default: all that belong to the state.
+            of: Outputs to differentiate, a name or several. Default: all.
+            coordinates: "tangent" (default) takes derivatives with respect to q along the independent velocities,
+                "ambient" with respect to the numbers of q.
+            value: Return the outputs themselves first. Default: False.
+
+        Returns:
+            A Function, compiled at its first use and kept.
+
+        Example:
+            >>> ahead = robot.gravity.jvp("q")
+            >>> ahead(np.zeros(7), np.ones(7)).shape
+            (7,)
+        """
         return self._made(jvp, wrt, of, coordinates, value=value)
 
     def hessian(self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent") -> Function:
-        """``d2OUTPUT_dINPUT_dINPUT`` for each output and pair of inputs (the pair in the order of ``wrt``), of shape
-        (..., *output, *first, *second). By q it is that of the step ``integrate(q, d)`` at d = 0, so symmetric."""
+        """Return the function of the Hessians ``d2OUTPUT_dINPUT_dINPUT``, of shape (..., *output, *first, *second).
+
+        Pairs of inputs come in the order of ``wrt``. With respect to q it is the Hessian of the step
+        ``integrate(q, d)`` at d = 0, which is symmetric.
+
+        Args:
+            wrt: Inputs to differentiate with respect to, a name or several. Default: all that belong to the state.
+            of: Outputs to differentiate, a name or several. Default: all.
+            coordinates: "tangent" (default) takes derivatives with respect to q along the independent velocities,
+                "ambient" with respect to the numbers of q.
+
+        Returns:
+            A Function of the same inputs, compiled at its first use and kept.
+
+        Example:
+            >>> robot.potential_energy.hessian("q")(np.zeros(7)).shape
+            (7, 7)
+        """
         return self._made(hessian, wrt, of, coordinates)
 
     def hvp(self, wrt: Names = None, of: Names = None, *, coordinates: str = "tangent") -> Function:
-        """Hessian times a direction, without making it: takes further inputs ``OUTPUT_bar`` (1 for a single number) and
-        ``dINPUT``, gives ``INPUT_bar``."""
+        """Return the function of the Hessian times a direction, without forming it.
+
+        It takes further inputs ``OUTPUT_bar``, the weights (1 for a single number), and ``dINPUT``, the direction; it
+        returns ``INPUT_bar``.
+
+        Args:
+            wrt: Inputs to differentiate with respect to, a name or several. Default: all that belong to the state.
+            of: Outputs to differentiate, a name or several. Default: all.
+            coordinates: "tangent" (default) takes derivatives with respect to q along the independent velocities,
+                "ambient" with respect to the numbers of q.
+
+        Returns:
+            A Function, compiled at its first use and kept.
+
+        Example:
+            >>> product = robot.potential_energy.hvp("q")
+            >>> product(np.zeros(7), 1.0, np.ones(7)).shape
+            (7,)
+        """
         return self._made(hvp, wrt, of, coordinates)
 
     def _made(self, how: Callable[..., Program], wrt: Names, of: Names, coordinates: str, **options: Any) -> Function:
@@ -92,7 +178,7 @@ class Differentiable:
         for name in chosen:
             if not isinstance(name, str):
                 raise LinkworkError(
-                    f"{kind}s are told by name",
+                    f"{kind}s are given by name",
                     where=where,
                     got=repr(name),
                     expected=f"names among: {', '.join(known)}",
@@ -101,16 +187,26 @@ class Differentiable:
                 raise UnknownNameError(kind, name, known, where=where)
         if not chosen or len(set(chosen)) < len(chosen):
             raise LinkworkError(
-                f"each {kind} is told once", where=where, got=repr(chosen), expected="at least one name"
+                f"each {kind} is given once", where=where, got=repr(chosen), expected="at least one name"
             )
         return chosen
 
     # -- packed results --------------------------------------------------------------------------------------------
 
     def packed(self) -> Function:
-        """The same, but of each output only its distinct entries that are no constants, in one vector: half of the
-        derivatives of a branching robot are zeros or copies. ``patterns`` tells which entry is where, ``dense`` puts
-        all in their places. It takes the wrenches it was compiled for, as others would need other patterns."""
+        """Return the function with packed outputs: one vector per output, without constants and copies.
+
+        Half of the derivatives of a branching robot are zeros or copies. ``patterns`` has the place of each entry, and
+        ``dense`` puts all entries in their places. A packed function takes the wrenches it was compiled for.
+
+        Returns:
+            A Function whose outputs are vectors of the distinct entries.
+
+        Example:
+            >>> packed = robot.inertia_matrix.packed()
+            >>> packed.dense(packed(np.zeros(7))).shape
+            (7, 7)
+        """
         if self.patterns:
             return cast("Function", self)
 
@@ -123,18 +219,33 @@ class Differentiable:
 
     @property
     def patterns(self) -> Mapping[str, Pattern]:
-        """Of packed outputs, by name."""
+        """The pattern of each packed output, by name; empty for a function that is not packed."""
         return self.label.patterns
 
     def dense(self, result: Any) -> Any:
-        """What this packed function gave, with every entry in its place: arrays (..., *shape), named if several."""
+        """Put the entries of packed results in their places.
+
+        Args:
+            result: What this packed function returned.
+
+        Returns:
+            An array (..., *shape), or a named tuple of several.
+
+        Raises:
+            LinkworkError: The function is not packed, or this is not its result.
+
+        Example:
+            >>> packed = robot.inertia_matrix.packed()
+            >>> packed.dense(packed(np.zeros((5, 7)))).shape
+            (5, 7, 7)
+        """
         if not self.patterns:
             raise LinkworkError("these results are not packed", where=self.__name__, fix="function.packed() packs them")
         names = [port.name for port in self.program.outputs]
         parts = result if len(names) > 1 else (result,)
         if not isinstance(parts, Sequence) or len(parts) != len(names):
             raise LinkworkError(
-                "this is not what the function gave", where=self.__name__, got=type(result).__name__,
+                "this is not a result of the function", where=self.__name__, got=type(result).__name__,
                 expected=f"{len(names)} arrays: {', '.join(names)}",
             )  # fmt: skip
         arrays = [self.patterns[name].dense(part, name) for name, part in zip(names, parts, strict=True)]
@@ -144,22 +255,22 @@ class Differentiable:
 
 
 def _label(label: Label, program: Program, made: Program, meanings: Mapping[str, str]) -> Label:
-    """Of a derivative."""
-    known: set[Port] = {*program.inputs, *program.outputs}
+    """Return the metadata of a derivative: ports that it shares with the function keep theirs."""
+    shared: set[Port] = {*program.inputs, *program.outputs}
     ports = (*made.inputs, *made.outputs)
-    kept = {port.name for port in ports if port in known}
-    told = {name: text for name, text in label.meanings.items() if name in kept}
-    told |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
+    kept = {port.name for port in ports if port in shared}
+    texts = {name: text for name, text in label.meanings.items() if name in kept}
+    texts |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
     layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
-    return replace(label, quantity=made.name, layouts=layouts, meanings=told, patterns={})
+    return replace(label, quantity=made.name, layouts=layouts, meanings=texts, patterns={})
 
 
 def _meanings(wrt: Sequence[str], of: Sequence[str], tangents: Mapping[str, Program]) -> dict[str, str]:
-    """What the names of derivatives stand for."""
+    """Return the meaning of each name of a derivative's ports."""
     along = {name: f"{name}, along the independent velocities" if name in tangents else name for name in wrt}
-    told = {f"d{y}": f"change of {y}" for y in of} | {f"d{x}": f"direction of {text}" for x, text in along.items()}
-    told |= {f"{y}_bar": f"weights of {y}" for y in of}
-    told |= {f"{x}_bar": f"slope of the weighted sum by {text}" for x, text in along.items()}
-    told |= {f"d{y}_d{x}": f"slope of {y} by {text}" for y in of for x, text in along.items()}
-    pairs = [(x, z) for x in wrt for z in wrt]
-    return told | {f"d2{y}_d{x}_d{z}": f"second derivative of {y} by {x} and {along[z]}" for y in of for x, z in pairs}
+    texts = {f"d{y}": f"change of {y}" for y in of} | {f"d{x}": f"direction of {text}" for x, text in along.items()}
+    texts |= {f"{y}_bar": f"weights of {y}" for y in of}
+    texts |= {f"{x}_bar": f"gradient of the weighted sum with respect to {text}" for x, text in along.items()}
+    texts |= {f"d{y}_d{x}": f"derivative of {y} with respect to {text}" for y in of for x, text in along.items()}
+    second = "second derivative of {} with respect to {} and {}"
+    return texts | {f"d2{y}_d{x}_d{z}": second.format(y, x, along[z]) for y in of for x in wrt for z in wrt}

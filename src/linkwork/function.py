@@ -42,17 +42,30 @@ PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") el
 
 
 class Function(Differentiable):
-    """Call it with arrays of any leading batch axes, ``(..., n)``; results are new arrays unless ``out`` is given.
+    """A compiled function with named inputs and outputs, called with arrays of any leading batch axes.
 
-    Attributes: ``program``, ``label``, ``dtype``, ``backend``, ``operations`` (on line), ``signature``, ``calls``, and
-    for other compiled code ``address``, ``ports``, ``steps``.
+    ``robot.inverse_dynamics`` and ``linkwork.compile`` are the usual ways to get one. ``program``, ``label``, ``dtype``
+    and ``backend`` are its parts.
+
+    Args:
+        program: The program it runs.
+        label: Its metadata: robot, quantity, method, names and units.
+        dtype: Number type, "float64" (default) or "float32".
+        backend: "native" (default) or "interpreter".
+        with_wrenches: Makes the same function with wrenches on given frames. Default: none.
+        tangents: Programs of the directions in which inputs such as q can change, or what makes them. Default: none.
+
+    Example:
+        >>> f = robot.inverse_dynamics
+        >>> f(np.zeros((100, 7)), np.zeros(7), np.zeros(7)).shape
+        (100, 7)
     """
 
     _has_own_type = False
 
     def __new__(cls, *_args: Any, **_named: Any) -> Function:
-        """Python looks for ``__call__`` on the type alone. So every function has a type of its own, on which the direct
-        call of its back end, if there is one, takes the place of the method below once it is compiled (``_build``)."""
+        """Return an instance of a type of its own. Python looks for ``__call__`` on the type alone; on this type the
+        direct call of the back end, if there is one, replaces the method below once it is compiled (``_build``)."""
         own = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
         return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
 
@@ -80,8 +93,8 @@ class Function(Differentiable):
 
     @property
     def ufunc(self) -> Callable[..., Any]:
-        """The NumPy generalised ufunc, compiled (or taken from the cache) when first used; of other back ends than
-        "native" a function called ``(*arrays, out=arrays)``."""
+        """The NumPy generalised ufunc, compiled or taken from the cache at its first use. Back ends other than "native"
+        have a function called ``(*arrays, out=arrays)``."""
         if self._ufunc is None:  # no cached_property: before Python 3.12 it has a lock, and a fork might copy it locked
             self._ufunc = self._build()
         return self._ufunc
@@ -101,18 +114,18 @@ class Function(Differentiable):
 
     @property
     def calls(self) -> str:
-        """How calls of one state in plain arrays are made: "direct", or why they go through NumPy like all others."""
+        """How one state in plain arrays is called: "direct", or the reason why it goes through NumPy as batches do."""
         _ = self.ufunc
         return f"through NumPy: {self._obstacle}" if self._obstacle else "direct"
 
     @property
     def address(self) -> int:
-        """The address of its machine code, for compiled code of others: a NumPy inner loop,
+        """Address of the machine code, to be called from other compiled code: a NumPy inner loop,
         ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
 
         ``args`` points to the data of each of ``ports``, ``dimensions`` to the number of states, ``steps`` to numbers
-        as ``steps`` has them; ``data`` is NULL. It needs no interpreter lock, keeps nothing between calls, and may
-        run in any number of threads. It stays where it is until the process ends.
+        such as those of the property ``steps``; ``data`` is NULL. The code needs no interpreter lock, keeps nothing
+        between calls and may run in any number of threads. The address is valid until the process ends.
         """
         _ = self.ufunc
         if self._address is None:
@@ -124,24 +137,24 @@ class Function(Differentiable):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """What the code at ``address`` takes: inputs, then outputs, but for those without entries."""
+        """Ports of the code at ``address``: inputs, then outputs, without empty ones."""
         return tuple(port for port in (*self.program.inputs, *self.program.outputs) if port.size)
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Bytes from state to state, for each of ``ports``; then for each those from entry to entry along its axes.
-        These are of arrays in C order; the code at ``address`` takes any, also 0, and reads and writes accordingly."""
+        """Strides in bytes for arrays in C order: from state to state for each of ``ports``, then along the axes of
+        each. The code at ``address`` takes any strides, 0 included."""
         arrays = [np.empty((1, *port.shape), self.dtype).strides for port in self.ports]
         return (*(each[0] for each in arrays), *(step for each in arrays for step in each[1:]))
 
     @cached_property
     def operations(self) -> Operations:
-        """Exact count of the on-line operations, per state."""
+        """Exact number of operations per state that depend on the state."""
         return count(self.program)
 
     @cached_property
     def off_line_operations(self) -> Operations:
-        """Exact count of the operations that depend on parameters alone."""
+        """Exact number of operations that depend on parameters alone."""
         return count(self.program, off_line=True)
 
     @property
@@ -152,8 +165,8 @@ class Function(Differentiable):
 
     @property
     def tangents(self) -> Mapping[str, Program]:
-        """For inputs that may not move along their own numbers (positions with quaternions, or in loops): a program
-        from inputs to their tangent, a row for each number and a column for each independent velocity."""
+        """Programs of the tangents of inputs that cannot change along their own numbers (positions with quaternions, or
+        in loops): a row for each number and a column for each independent velocity."""
         if callable(self._tangents):
             self._tangents = self._tangents()
         return self._tangents
@@ -164,7 +177,7 @@ class Function(Differentiable):
         make: Callable[[], tuple[Program, Label]],
         again: Callable[[Function], Function] | None = None,
     ) -> Function:
-        """Another function of the same inputs, made once; ``again`` makes it of this one with wrenches."""
+        """Return a function derived from this one, made once; ``again`` derives it from this one with wrenches."""
         if key not in self._known:
             loaded = self._with_wrenches
             more = (lambda names: again(loaded(names))) if loaded and again else None
@@ -185,27 +198,35 @@ class Function(Differentiable):
     def __call__(self, /, *args: Any, threads: int | str = 1, **options: Any) -> Any:
         """Evaluate: ``f(q, v, ..., out=None, threads=1, wrenches=None)``, inputs by position or name.
 
-        A joint vector may be a dict by joint name, and then joint vectors come back as dicts. ``out`` takes the result:
-        an array just as large and of the function's dtype.
-        ``threads`` share a batch that is work enough for more than one: at most so many, and no more than there are
-        processors; ``"auto"`` is all of these. The bits stay the same. ``wrenches`` is a dict frame -> (..., 6) of
-        applied force and moment at the frame's origin, in its axes.
+        From the second call on, one state in plain arrays bypasses this method and NumPy if ``calls`` is "direct": the
+        same bits in less time, but no floating-point warnings.
 
-        From the second call on, one state in plain arrays (``out`` too) goes past this method and past NumPy, where
-        ``calls`` says so: the same bits sooner, but no floating point warnings.
+        Args:
+            *args: Inputs in order, arrays (..., *shape) with any leading batch axes, broadcast together. A joint vector
+                may be a dict by joint name; joint vectors are then returned as dicts.
+            threads: Largest number of threads that share a batch. Default: 1. "auto": all processors. Results have the
+                same bits for every number.
+            **options: Inputs by name; ``out``, an array (or a tuple of several) that takes the result; ``wrenches``, a
+                dict frame -> (..., 6) of applied force and moment at the frame's origin, in its axes.
+
+        Returns:
+            The output (..., *shape), or a named tuple of several outputs.
+
+        Raises:
+            ShapeError: An input is missing, has the wrong shape, or is not an array of real numbers.
         """
         if self._suits_ufunc(args, options):
             try:
                 result = self._shared(threads)(*args, **options)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
             except (ValueError, TypeError, MemoryError):
-                pass  # the careful way takes dicts, and finds the words for what is wrong
+                pass  # ``_call`` takes dicts, and raises an error that says what is wrong
         with memory_reported("these states", where=self.__name__, fix="call it with fewer at a time"):
             return self._call(args, threads=threads, **options)
 
     def _suits_ufunc(self, args: Sequence[Any], options: Mapping[str, Any]) -> bool:
-        """Whether the ufunc would do with these what the careful way does: plain arrays, and ``out`` just as large as
-        the result. To NumPy an argument too many is an ``out``, and an ``out`` of fewer digits is good enough."""
+        """Return whether the ufunc would give what ``_call`` gives: for plain arrays and an ``out`` of the right size.
+        NumPy would take an argument too many for an ``out``, and accept an ``out`` of lower precision."""
         if len(args) != len(self.program.inputs):
             return False
         for x in args:
@@ -236,9 +257,9 @@ class Function(Differentiable):
             named["wrenches"] = self._rows(wrenches) if isinstance(wrenches, Mapping) else wrenches
         elif wrenches is not None:
             return self._call_with_wrenches(args, named, wrenches, out, threads)
-        given = self._bind(args, named)
-        as_dict = any(isinstance(value, Mapping) for value in given)
-        arrays = [self._array(port, value) for port, value in zip(self.program.inputs, given, strict=True)]
+        values = self._bind(args, named)
+        as_dict = any(isinstance(value, Mapping) for value in values)
+        arrays = [self._array(port, value) for port, value in zip(self.program.inputs, values, strict=True)]
         result = self._evaluate(arrays, out, threads)
         return self._named(result) if as_dict else result
 
@@ -297,7 +318,7 @@ class Function(Differentiable):
         return self.label.layouts[port.name].to_array(value, where, self._numbers, kind_of(port.name))
 
     def _named(self, result: Any) -> Any:
-        """Joint vectors among the results as dicts."""
+        """Return the results with joint vectors as dicts."""
         ports, layouts = self.program.outputs, self.label.layouts
         arrays = zip(ports, result if len(ports) > 1 else (result,), strict=True)
         named = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
@@ -305,7 +326,7 @@ class Function(Differentiable):
 
     @cached_property
     def _result(self) -> type:
-        """Several results by name."""
+        """Named tuple of several results."""
         return namedtuple("Result", [port.name for port in self.program.outputs])
 
     def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int | str) -> Any:
@@ -313,15 +334,13 @@ class Function(Differentiable):
             fix = 'compile it with wrenches=["frame", ...], before it is packed, saved or pickled'
             raise ShapeError(f"this {self.__name__} takes no wrenches", expected=self.signature, fix=fix)
         if not isinstance(wrenches, Mapping):
-            raise ShapeError(
-                "wrenches must say where they act", got=type(wrenches).__name__, expected="{frame: (..., 6)}"
-            )
+            raise ShapeError("wrenches are given by frame", got=type(wrenches).__name__, expected="{frame: (..., 6)}")
         function = self._with_wrenches(tuple(wrenches))
-        given = dict(zip((port.name for port in self.program.inputs), args, strict=False)) | named
-        return function(**given, wrenches=wrenches, out=out, threads=threads)
+        inputs = dict(zip((port.name for port in self.program.inputs), args, strict=False)) | named
+        return function(**inputs, wrenches=wrenches, out=out, threads=threads)
 
     def _rows(self, wrenches: Mapping[str, Any]) -> np.ndarray:
-        """One row for each frame this function was compiled for."""
+        """Return one row for each frame this function was compiled for."""
         if set(wrenches) != set(self.label.wrenches):
             expected = f"wrenches on {', '.join(self.label.wrenches)}"
             raise ShapeError("other wrenches", where=self.__name__, got=", ".join(wrenches), expected=expected)
@@ -345,7 +364,7 @@ class Function(Differentiable):
         return outs[0] if out is not None or outs[0].ndim else outs[0][()]
 
     def _shared(self, threads: int | str) -> Callable[..., Any]:
-        """The ufunc that shares a batch among so many threads."""
+        """Return the ufunc that shares a batch among this number of threads."""
         one = self.ufunc
         if isinstance(threads, str) and threads == "auto":
             threads = PROCESSORS
@@ -391,9 +410,17 @@ class Function(Differentiable):
         return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend, "tangents": tangents}
 
     def save(self, path: str | Path) -> None:
-        """Write the function as text; ``linkwork.Function.load`` reads it anywhere and compiles it for that machine.
+        """Write the function to a file; ``linkwork.Function.load`` reads it and compiles it for that machine.
 
-        What it can do later is what it was compiled for: wrenches on other frames need the robot.
+        Wrenches on frames for which it was not compiled need the robot.
+
+        Args:
+            path: File to write, JSON.
+
+        Example:
+            >>> robot.gravity.save("gravity.json")
+            >>> linkwork.Function.load("gravity.json")(np.zeros(7)).shape
+            (7,)
         """
         write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
 
@@ -407,34 +434,109 @@ class Function(Differentiable):
         states: Mapping[str, Any] | None = None,
         overwrite: bool = False,
     ) -> list[Path]:
-        """Write C99 without allocation, a test of it and a CMake file. ``states``: input -> (n, ...) for the test."""
+        """Write the function as C99 without allocation, with a test and a CMake file.
+
+        Args:
+            folder: Folder to write to; it is created.
+            name: Name of the C function. Default: made of robot, quantity and frame.
+            states: Inputs of the test by name, (n, ...). Default: random states.
+            overwrite: Replace existing files. Default: False.
+
+        Returns:
+            The paths of the files.
+
+        Raises:
+            LinkworkError: A file exists, or the name is not a name in C.
+
+        Example:
+            >>> [path.name for path in robot.gravity.to_c("out")][:2]
+            ['panda_gravity.h', 'panda_gravity.c']
+        """
         return self.export("c", folder, name=name, states=states, overwrite=overwrite)
 
     def to_numpy(self, path: str | Path | None = None, *, name: str | None = None, overwrite: bool = False) -> str:
-        """The text of a Python file that needs NumPy alone, written to ``path`` if given."""
+        """Return the function as a Python file that needs only NumPy.
+
+        Args:
+            path: File to write. Default: none.
+            name: Name of the Python function. Default: made of robot, quantity and frame.
+            overwrite: Replace an existing file. Default: False.
+
+        Returns:
+            The text of the file.
+
+        Example:
+            >>> "def panda_gravity(q):" in robot.gravity.to_numpy()
+            True
+        """
         (text,) = sources(self, "numpy", name).values()
         if path is not None:
             write_all({Path(path): text}, overwrite)
         return str(text)
 
     def to_casadi(self, *, name: str | None = None) -> Any:
-        """A ``casadi.Function`` with the same inputs and outputs by name (``pip install 'linkwork[casadi]'``)."""
+        """Return a ``casadi.Function`` with the same inputs and outputs by name.
+
+        Args:
+            name: Name of the CasADi function. Default: made of robot, quantity and frame.
+
+        Returns:
+            The ``casadi.Function``, of SX expressions.
+
+        Raises:
+            UnsupportedError: CasADi is not installed (``pip install 'linkwork[casadi]'``).
+
+        Example:
+            >>> robot.gravity.to_casadi().name_out()
+            ['g']
+        """
         return express(self, "casadi", name)
 
     def to_latex(self) -> str:
-        """Its equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them with letters."""
+        """Return the equations as LaTeX, constants as numbers; ``Robot.symbolic`` has them as symbols.
+
+        Returns:
+            The text of an ``align*`` environment.
+
+        Example:
+            >>> r"\\begin{align*}" in linkwork.load("planar2r").gravity.to_latex()
+            True
+        """
         (text,) = sources(self, "latex").values()
         return str(text)
 
     def symbolic(self) -> SymbolicModel:
-        """Its equations, constants as numbers."""
+        """Return the equations, constants as numbers.
+
+        Returns:
+            The SymbolicModel, which prints them as text, LaTeX, Python and sympy.
+
+        Example:
+            >>> list(linkwork.load("planar2r").gravity.symbolic().outputs)
+            ['g']
+        """
         from .symbolic import from_program
 
         return from_program(self.program, self.label)
 
     @staticmethod
     def load(path: str | Path) -> Function:
-        """The function that ``save`` wrote."""
+        """Read a function that ``save`` wrote, and compile it for this machine.
+
+        Args:
+            path: File to read.
+
+        Returns:
+            The Function.
+
+        Raises:
+            LinkworkError: This is not a saved function.
+
+        Example:
+            >>> robot.gravity.save("gravity.json")
+            >>> linkwork.Function.load("gravity.json")(np.zeros(7)).shape
+            (7,)
+        """
         text = read_text(path, fix="give a file that Function.save wrote")
         try:
             program, label, dtype, backend, tangents = read_document(parse_json(text))
@@ -449,13 +551,13 @@ class Function(Differentiable):
 
 
 def _help(function: Function) -> str:
-    """What ``help`` shows of one function: its quantity, inputs and outputs with their units."""
+    """Return what ``help`` shows for one function: its quantity, inputs and outputs with their units."""
     paragraphs = (title(function), "", *description(function), "", "How to call it: help(linkwork.Function)")
     return wrapped(paragraphs, "", printable)
 
 
 def _fix_of_more_than_numbers(value: Any) -> str:
-    """How to make numbers of what would lose its meaning as an array: masks, labels, units."""
+    """Return how to convert a value that would lose its meaning as a plain array: masks, labels, units."""
     if isinstance(value, (list, tuple)):
         plain = {*map(type, value)} <= NUMBERS
         return "" if plain else next(filter(None, map(_fix_of_more_than_numbers, value)), "")
@@ -467,7 +569,7 @@ def _fix_of_more_than_numbers(value: Any) -> str:
 
 
 def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]:
-    """The common batch axes."""
+    """Return the common batch axes."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError as error:

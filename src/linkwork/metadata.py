@@ -1,4 +1,4 @@
-"""Label: what a function says of itself beside its program; and reading both from a file that may hold anything."""
+"""Label: the metadata of a function (robot, quantity, names, units), read from files that may hold anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_NAME = 1000  # characters
 
 @dataclass(frozen=True)
 class Label:
-    """What a function computes, of which robot and how; travels with it."""
+    """What a function computes, for which robot and by which method. It is saved with the function."""
 
     robot: str
     quantity: str
@@ -40,10 +40,10 @@ class Label:
 
 
 def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Program]]:
-    """What ``Function.save`` wrote: program, label, dtype, backend and tangents. An error (ValueError or LinkworkError)
-    says what is wrong."""
-    if (found := entry(document, "format", str)) != FORMAT:
-        raise ValueError(f"unknown format {found!r}")
+    """Return program, label, dtype, backend and tangents that ``Function.save`` wrote; raise ValueError or
+    LinkworkError if the document is anything else."""
+    if (version := entry(document, "format", str)) != FORMAT:
+        raise ValueError(f"unknown format {version!r}")
     for name, known in (("dtype", DTYPES), ("backend", targets("run"))):
         if entry(document, name, str) not in known:
             raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
@@ -57,13 +57,13 @@ def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Pr
             if not PORT_NAME.fullmatch(name) or iskeyword(name):
                 raise ValueError(f"{name!r} cannot be the name of an input or output")
     label = _label(entry(document, "label", dict), program)
-    told = entry(document, "tangents", dict) if "tangents" in document else {}  # earlier files have none
-    tangents = {name: _tangent(text, name, program) for name, text in told.items()}
+    texts = entry(document, "tangents", dict) if "tangents" in document else {}  # earlier files have none
+    tangents = {name: _tangent(text, name, program) for name, text in texts.items()}
     return program, label, document["dtype"], document["backend"], tangents
 
 
 def _tangent(text: Any, name: str, program: Program) -> Program:
-    """A program of the same inputs, from which derivatives by one of them are made."""
+    """Return the program of the directions in which an input can change."""
     ports = {port.name: port for port in program.inputs}
     if not isinstance(text, str) or name not in ports:
         raise ValueError(f"the tangent of {name!r} is not one of its inputs")
@@ -80,10 +80,10 @@ def _label(data: dict[str, Any], program: Program) -> Label:
         raise ValueError(f"its label has an entry {unknown[0]!r}")
     for name in ("robot", "quantity", "method"):
         entry(data, name, str)
-    held = data.get("layouts", {})
-    if not isinstance(held, dict):
-        raise ValueError("the layouts of its label are not told by port")
-    layouts = {name: _layout(layout, f"the layout of {name!r}") for name, layout in held.items()}
+    rows = data.get("layouts", {})
+    if not isinstance(rows, dict):
+        raise ValueError("the layouts of its label are not given by port")
+    layouts = {name: _layout(layout, f"the layout of {name!r}") for name, layout in rows.items()}
     for name, layout in layouts.items():
         if name not in ports or ports[name].shape != (layout.size,):
             raise ValueError(f"{layout.size} entries do not fit its input or output {name!r}")
@@ -117,7 +117,7 @@ def _layout(data: Any, what: str) -> Layout:
 
 
 def _nominal(data: Any, port: Port | None) -> dict[str, tuple[float, ...]]:
-    """Rows of the input ``parameters``, by link."""
+    """Return the nominal rows of the input ``parameters``, by link."""
     shape = port.shape if port is not None else (0, 10)
     if not isinstance(data, dict) or len(data) not in (0, shape[0]):
         raise ValueError("the nominal parameters of its label do not fit its input 'parameters'")

@@ -24,6 +24,7 @@ from .timing import least_seconds
 COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
 LARGE = 36  # freedoms; beyond, factoring the inertia matrix takes more operations, and long to trace
 CLOSE = 1.01  # how many times the fewest instructions as traced a method may have and yet be tried
+SHARING = 1.5  # the same for a method whose work may be shared with that of other quantities
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
@@ -42,7 +43,36 @@ def model_of(robot: Model | HasModel) -> Model:
     return model
 
 
-def compile(
+def checked_options(
+    *,
+    wrenches: Any = (),
+    dtype: Any = "float64",
+    backend: str = "native",
+    **names: Any,
+) -> tuple[str, tuple[str, ...]]:
+    """Check options of ``compile``; return the name of the number type, and the frames of the wrenches."""
+    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
+        fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
+    wrenches = tuple(wrenches)
+    if not all(isinstance(name, str) for name in wrenches):
+        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
+    try:
+        dtype = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        dtype = repr(dtype)  # refused below
+    for name, value in {**names, "backend": backend}.items():
+        if value is not None and not isinstance(value, str):
+            raise UnsupportedError(
+                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
+            )
+    if dtype not in DTYPES:
+        raise UnknownNameError("dtype", dtype, DTYPES)
+    find_target(backend, "run")
+    return dtype, wrenches
+
+
+def compile_quantity(
     robot: Model | HasModel,
     quantity: str,
     *,
@@ -56,41 +86,11 @@ def compile(
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
-    """Compile a quantity of a Robot (or of its Model).
-
-    ``method``: a name from the catalog. "auto" takes the one with the fewest instructions for this robot among those
-    worth trying (``Method.candidate``), "fastest" the one of them that takes the least time here.
-    ``frame``, ``axes``: for pose, jacobian, jacobian_drift. ``wrenches``: names of frames; adds the input ``wrenches``
-    of shape (len(wrenches), 6): force, then moment about the frame's origin, in its axes, applied to the robot.
-    ``parameters``: "minimal" groups the inertial parameters into the fewest that act on the joints (where the quantity
-    is a matter of the joints alone), "standard" leaves them as they are (some methods group them themselves), "input"
-    adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of ``Robot.parameters``.
-    ``payload``: name of a frame; adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and
-    inertia about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
-    ``drives``: of a regressor: which parameters of the drives have columns, as in ``Robot.regressor``.
-    ``backend``: "interpreter" runs in NumPy, without LLVM.
-    """
+    """Compile one quantity; the options are those of ``linkwork.compile``."""
     model = model_of(robot)
-    if isinstance(wrenches, str) or not isinstance(wrenches, Sequence):
-        fix = f"wrenches=[{wrenches!r}]" if isinstance(wrenches, str) else "give their names; values go into the call"
-        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), fix=fix)
-    wrenches = tuple(wrenches)
-    if not all(isinstance(name, str) for name in wrenches):
-        raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
-    try:
-        dtype = np.dtype(dtype).name
-    except (TypeError, ValueError):
-        dtype = repr(dtype)  # told below
-    names = {"quantity": quantity, "method": method, "axes": axes, "parameters": parameters, "backend": backend}
+    names = {"quantity": quantity, "method": method, "axes": axes, "parameters": parameters}
     names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
-    for name, value in names.items():
-        if not isinstance(value, str):
-            raise UnsupportedError(
-                f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
-            )
-    if dtype not in DTYPES:
-        raise UnknownNameError("dtype", dtype, DTYPES)
-    find_target(backend, "run")
+    dtype, wrenches = checked_options(wrenches=wrenches, dtype=dtype, backend=backend, **names)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
     options["drives"] = drives
     problem = bound(model, quantity, wrenches=wrenches, **options)
@@ -100,7 +100,7 @@ def compile(
     candidates = _trace_candidates(problem, method)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
-        return compile(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
+        return compile_quantity(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
 
     more = with_wrenches if problem.definition.takes_wrenches and not wrenches else None
     if method == "fastest":
@@ -133,7 +133,7 @@ def bound(
 
 
 def tangents(model: Model) -> dict[str, Program]:
-    """Of q, where its derivative is not along its own numbers: dq/dt per direction in which it can change."""
+    """Return a program of dq/dt per independent direction, for robots whose q cannot change along its own numbers."""
     coordinates = model.coordinates
     if not model.constrained and all(joint.kind.straight for joint in coordinates.joints):
         return {}
@@ -190,19 +190,19 @@ def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program
     """The method with the fewest instructions, its program as traced and optimised. Only where others come close as
     traced are they optimised, too."""
     if len(candidates) > 1:
-        counts = [_instructions(program) for _, program in candidates]
+        counts = [instructions(program) for _, program in candidates]
         candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
     made = [(problem, program, optimised(program)) for problem, program in candidates]
     return min(made, key=lambda each: count(each[2]).instructions)
 
 
-def _instructions(program: Program) -> int:
-    """As traced."""
+def instructions(program: Program) -> int:
+    """The number of instructions of a program as traced, signs absorbed and products fused."""
     return count(fuse_multiply_add(absorb_signs(program))).instructions
 
 
 def _seconds(function: Function) -> float:
-    """Of a batch of random states, once it is compiled."""
+    """Return the time of a call with a batch of random states, once it is compiled."""
     random = np.random.default_rng(0)
     states = [random.normal(size=(1024, *port.shape)).astype(function.dtype) for port in function.program.inputs]
     return least_seconds(lambda: function(*states), runs=10)
@@ -231,9 +231,16 @@ def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Prog
     return [(one, _trace(one)) for one in each]
 
 
+def close_methods(problem: Problem) -> list[str]:
+    """Names of the methods that may be the best ones inside a larger program, where work is shared."""
+    candidates = _trace_candidates(replace(problem, method=None), "auto")
+    counts = [instructions(program) for _, program in candidates]
+    return [_name(each) for (each, _), n in zip(candidates, counts, strict=True) if n <= SHARING * min(counts)]
+
+
 def _shortest(problem: Problem) -> Problem:
     """By the method with the fewest instructions as traced."""
-    return min(_trace_candidates(problem, "auto"), key=lambda pair: _instructions(pair[1]))[0]
+    return min(_trace_candidates(problem, "auto"), key=lambda pair: instructions(pair[1]))[0]
 
 
 def _trace(problem: Problem) -> Program:

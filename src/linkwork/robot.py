@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,6 +11,7 @@ import numpy as np
 
 from . import io
 from .assembly import Assembly
+from .compose import compile, compile_function
 from .constraints import closed
 from .errors import ModelError, ModelWarning, memory_reported, require_mapping, warn_caller
 from .function import Function
@@ -31,7 +32,6 @@ from .model.drive import transmission_matrix
 from .model.places import check_places
 from .notebook import robot_html
 from .parameters import BaseParameters, base_parameters, parameter_vector
-from .pipeline import compile
 from .quoting import printable
 from .renamed import refuse, renamed_arguments
 from .robot_functions import RobotFunctions
@@ -489,11 +489,11 @@ class Robot(RobotFunctions):
 
     # -- compiled functions and equations ------------------------------------------------------------------------
 
-    def compile(self, quantity: str, **options: Any) -> Function:
-        """Compile a quantity of this robot, with options; see ``linkwork.compile``.
+    def compile(self, quantity: str | Sequence[str] | Mapping[str, str], **options: Any) -> Function:
+        """Compile a quantity of this robot, or several into one program; see ``linkwork.compile``.
 
         Args:
-            quantity: Name of the quantity, such as "inverse_dynamics".
+            quantity: Name of the quantity, such as "inverse_dynamics"; a list of names, or a dict from output to name.
             **options: Options of ``linkwork.compile``: method, frame, axes, parameters, payload, wrenches, dtype, ...
 
         Returns:
@@ -509,6 +509,51 @@ class Robot(RobotFunctions):
             dtype('float32')
         """
         return compile(self, quantity, **options)
+
+    def function(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        methods: Mapping[str, str] | None = None,
+        dtype: Any = "float64",
+        backend: str = "native",
+        **inputs: Any,
+    ) -> Function:
+        """Compile an ordinary Python function of a robot's quantities.
+
+        The function is called as ``function(robot, q, v, ...)``: the first argument is a TracedRobot, the others are
+        traced arrays. Those named like vectors of the robot (q, v, a, tau, commands, contacts, ...) have its shapes;
+        the shapes of others are given by keyword. It returns an array, or a dict of arrays by output name.
+
+        It runs when you call this, on arrays without values: what it reads from elsewhere (globals, closures) is
+        compiled in as it is then. Branches on values, random numbers and filling float arrays raise an error with the
+        line.
+
+        Args:
+            function: The Python function. Arguments with a default value, of which no shape is given, keep that value.
+            name: Name of the compiled function. Default: that of the Python function.
+            methods: Method by quantity. Default: the combination with the fewest instructions.
+            dtype: "float64" (default) or "float32".
+            backend: "native" (default), or "interpreter", which runs in NumPy without LLVM.
+            **inputs: Shape of each further argument: (4, 4), 6 for (6,), () for one number, or a ``linkwork.Input``.
+
+        Returns:
+            A Function like any other: batches, threads, derivatives, counts, exports.
+
+        Raises:
+            UnsupportedError: The function does what cannot be traced; the message has its line.
+            ShapeError: An argument has no shape, or a result is not an array of numbers.
+
+        Example:
+            >>> def stiffness_torque(robot, q, target, k):
+            ...     error = linkwork.pose_error(target, robot.pose("panda_link8", q))
+            ...     return robot.jacobian("panda_link8", q).T @ (k * error)
+            >>> f = robot.function(stiffness_torque, target=(4, 4), k=(6,))
+            >>> f.signature
+            'q(7), target(4,4), k(6) -> stiffness_torque(7)'
+        """
+        return compile_function(self, function, name=name, methods=methods, dtype=dtype, backend=backend, **inputs)
 
     def symbolic(self, quantity: str = "inverse_dynamics", **options: Any) -> SymbolicModel:
         """Return the equations of a quantity, with symbols for the robot's constants.

@@ -5,7 +5,8 @@ Editors and type checkers read ``robot_functions.pyi``, which ``python tests/rob
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,26 +30,32 @@ def compiled(name: str) -> cached_property[Function]:
     """Return an attribute: the function of a quantity, compiled when it is first used."""
 
     def function(workspace: Workspace) -> Function:
-        return workspace.function(name)
+        return workspace.compiled(name)
 
     function.__doc__ = QUANTITIES[name].documentation
     return cached_property(function)
 
 
-def pose(self: Robot, frame: str, q: Any, **how: Any) -> Any:
-    return self.function("pose", frame=frame)(q, **how)
+def of_frame(name: str) -> Callable[..., Any]:
+    """A method: the function of a quantity of a frame, called with the frame first."""
+    quantity = QUANTITIES[name]
 
+    if quantity.has_axes:
 
-def jacobian(self: Robot, frame: str, q: Any, axes: str = "world", **how: Any) -> Any:
-    return self.function("jacobian", frame=frame, axes=axes)(q, **how)
+        def method(self: Robot, frame: str, *values: Any, axes: str = "world", **how: Any) -> Any:
+            return self.compiled(name, frame=frame, axes=axes)(*values, **how)
 
+    else:
 
-def tree_jacobian(self: Robot, frame: str, q: Any, **how: Any) -> Any:
-    return self.function("tree_jacobian", frame=frame)(q, **how)
+        def method(self: Robot, frame: str, *values: Any, **how: Any) -> Any:
+            return self.compiled(name, frame=frame)(*values, **how)
 
-
-def jacobian_drift(self: Robot, frame: str, q: Any, v: Any, axes: str = "world", **how: Any) -> Any:
-    return self.function("jacobian_drift", frame=frame, axes=axes)(q, v, **how)
+    method.__name__, method.__doc__ = name, quantity.documentation
+    own = inspect.signature(method).parameters
+    inputs = [own["self"].replace(name=each, annotation=Any) for each in quantity.inputs]
+    kept = [each for each in own.values() if each.kind is not each.VAR_POSITIONAL]
+    vars(method)["__signature__"] = inspect.Signature([*kept[:2], *inputs, *kept[2:]])
+    return method
 
 
 def regressor(
@@ -60,7 +67,7 @@ def regressor(
     drives: bool | Sequence[str] | None = None,
     **how: Any,
 ) -> Any:
-    return self.function("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
+    return self.compiled("regressor", parameters=parameters, drives=drives)(q, v, a, **how)
 
 
 # sim and identify are imported when they are used: most programs start sooner without them
@@ -197,9 +204,9 @@ def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent",
 
 def _members() -> dict[str, Any]:
     members: dict[str, Any] = {name: compiled(name) for name in QUANTITIES}
-    for method in (pose, jacobian, tree_jacobian, jacobian_drift, regressor):
-        method.__doc__ = members[method.__name__].__doc__
-        members[method.__name__] = method
+    members |= {name: of_frame(name) for name, quantity in QUANTITIES.items() if quantity.of_frame}
+    regressor.__doc__ = members["regressor"].__doc__
+    members["regressor"] = regressor
     return members | {method.__name__: takes_options(method) for method in (simulate, rollout, stepper, identify)}
 
 

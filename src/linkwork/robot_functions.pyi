@@ -544,9 +544,9 @@ class RobotFunctions(Workspace):
     def pose(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
         **how: Any,
-    ) -> Any:
+    ) -> <class 'inspect._empty'>:
         """Pose of a frame in the world, as a 4 x 4 matrix.
 
         ``T = robot.pose(frame, q)``
@@ -561,10 +561,11 @@ class RobotFunctions(Workspace):
     def jacobian(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
+        *,
         axes: str = 'world',
         **how: Any,
-    ) -> Any:
+    ) -> <class 'inspect._empty'>:
         """Jacobian of a frame at its origin, linear rows first.
 
         ``J = robot.jacobian(frame, q, axes="world")``
@@ -581,11 +582,12 @@ class RobotFunctions(Workspace):
     def jacobian_drift(
         self,
         frame: str,
-        q: Any,
-        v: Any,
+        q: typing.Any,
+        v: typing.Any,
+        *,
         axes: str = 'world',
         **how: Any,
-    ) -> Any:
+    ) -> <class 'inspect._empty'>:
         """Jdot v, the acceleration of a frame when a is zero.
 
         ``Jdot_v = robot.jacobian_drift(frame, q, v, axes="world")``
@@ -598,6 +600,234 @@ class RobotFunctions(Workspace):
 
         Returns:
             Jdot_v (..., 6): m/s^2, rad/s^2
+        """
+
+    def jacobian_rate(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Jdot: the rate of a frame's Jacobian along the motion.
+
+        ``Jdot = robot.jacobian_rate(frame, q, v, axes="world")``
+
+        In world or local axes. Its product with v is ``jacobian_drift``.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Jdot (..., 6, nv): SI
+        """
+
+    def frame_velocity(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Velocity of a frame: of its origin, then angular.
+
+        ``V = robot.frame_velocity(frame, q, v, axes="world")``
+
+        In world or local axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            V (..., 6): m/s, rad/s
+        """
+
+    def frame_acceleration(
+        self,
+        frame: str,
+        q: typing.Any,
+        v: typing.Any,
+        a: typing.Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> <class 'inspect._empty'>:
+        """Acceleration of a frame: of its origin, then angular.
+
+        ``A = robot.frame_acceleration(frame, q, v, a, axes="world")``
+
+        That of the origin as a point, without gravity: J a + Jdot v. In world or local axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            A (..., 6): m/s^2, rad/s^2
+        """
+
+    @property
+    def frame_poses(self) -> Function:
+        """4 x 4 poses of all frames in the world.
+
+        ``T = robot.frame_poses(q)``
+
+        In the order of ``robot.frame_names``.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            T (..., frames, 4, 4): origin in m
+        """
+
+    @property
+    def frame_jacobians(self) -> Function:
+        """Jacobians of all frames, 6 x nv each.
+
+        ``J = robot.frame_jacobians(q)``
+
+        In the order of ``robot.frame_names``, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            J (..., frames, 6, nv): SI
+        """
+
+    @property
+    def frame_velocities(self) -> Function:
+        """Velocities of all frames: of the origin, then angular.
+
+        ``V = robot.frame_velocities(q, v)``
+
+        In the order of ``robot.frame_names``, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            V (..., frames, 6): m/s, rad/s
+        """
+
+    @property
+    def frame_accelerations(self) -> Function:
+        """Accelerations of all frames: of the origin, then angular.
+
+        ``A = robot.frame_accelerations(q, v, a)``
+
+        In the order of ``robot.frame_names``, in world axes, without gravity.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            A (..., frames, 6): m/s^2, rad/s^2
+        """
+
+    @property
+    def center_of_mass_jacobian(self) -> Function:
+        """3 x nv, velocity of the centre of mass per velocity.
+
+        ``J = robot.center_of_mass_jacobian(q)``
+
+        In world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            J (..., 3, nv): SI
+        """
+
+    @property
+    def centroidal_momentum_matrix(self) -> Function:
+        """A with momentum = A v.
+
+        ``A = robot.centroidal_momentum_matrix(q)``
+
+        Linear momentum, then angular momentum about the centre of mass, in world axes.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            A (..., 6, nv): SI
+        """
+
+    @property
+    def centroidal_momentum_matrix_rate(self) -> Function:
+        """Adot: the rate of the centroidal momentum matrix along the motion.
+
+        ``Adot = robot.centroidal_momentum_matrix_rate(q, v)``
+
+        The rate of the momentum is A a + Adot v.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Adot (..., 6, nv): SI
+        """
+
+    @property
+    def inertia_matrix_rate(self) -> Function:
+        """Mdot: the rate of the inertia matrix along the motion.
+
+        ``Mdot = robot.inertia_matrix_rate(q, v)``
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+
+        Returns:
+            Mdot (..., nv, nv): SI
+        """
+
+    @property
+    def christoffel_symbols(self) -> Function:
+        """C_ijk of the first kind: Coriolis force i is the sum of c_ijk v_j v_k.
+
+        ``c = robot.christoffel_symbols(q)``
+
+        For trees whose velocities are the rates of their positions.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+
+        Returns:
+            c (..., nv, nv, nv): SI
+        """
+
+    @property
+    def adaptive_regressor(self) -> Function:
+        """Y with M a_ref + C v_ref + g = Y theta, of Slotine and Li.
+
+        ``Y = robot.adaptive_regressor(q, v, v_ref, a_ref)``
+
+        theta: the ten standard parameters of each link, then the rotor inertias IA of the joints; C is that of
+        ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their values.
+
+        Args:
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            v_ref (..., nv): reference velocities, rad/s (m/s for a prismatic joint)
+            a_ref (..., nv): reference accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+
+        Returns:
+            Y (..., nv, adaptive): SI
         """
 
     def regressor(
@@ -631,9 +861,9 @@ class RobotFunctions(Workspace):
     def tree_jacobian(
         self,
         frame: str,
-        q: Any,
+        q: typing.Any,
         **how: Any,
-    ) -> Any:
+    ) -> <class 'inspect._empty'>:
         """Jacobian of a frame wrt all joints, with open loops.
 
         ``J = robot.tree_jacobian(frame, q)``

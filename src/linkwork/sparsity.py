@@ -1,4 +1,4 @@
-"""Packed results: of each output the distinct entries that are no constants, and the pattern of their places."""
+"""Packed results: the distinct entries of each output that are not constant, and the pattern of their places."""
 
 from __future__ import annotations
 
@@ -17,8 +17,19 @@ from .program.program import MOST_AXES, MOST_SCALARS
 
 @dataclass(frozen=True)
 class Pattern:
-    """Where the entries of an array are: ``places[k]`` is the entry number of the packed vector that stands at k of the
-    flattened array; numbers from ``size`` on are of ``constants``."""
+    """The places of packed entries in an array.
+
+    Attributes:
+        shape: Shape of the array.
+        size: Number of packed entries.
+        places: For each entry of the flattened array the number of its packed entry; numbers from ``size`` on count
+            the ``constants``.
+        constants: Values that do not depend on the inputs.
+
+    Example:
+        >>> robot.inertia_matrix.packed().patterns["M"].shape
+        (7, 7)
+    """
 
     shape: tuple[int, ...]
     size: int
@@ -31,18 +42,36 @@ class Pattern:
 
     @property
     def index(self) -> np.ndarray:
-        """Of the shape of the array: the number of the packed entry, -1 where there is a constant."""
+        """The number of the packed entry at each place of the array, -1 where there is a constant."""
         return np.where(self._places < self.size, self._places, -1)
 
     def dense(self, values: Any, where: str = "") -> np.ndarray:
-        """(..., size) -> (..., *shape)."""
+        """Put packed entries in their places.
+
+        Args:
+            values: Packed entries (..., size).
+            where: What error messages call the values.
+
+        Returns:
+            An array (..., *shape).
+        """
         array = self._checked(values, where)
         fixed = np.broadcast_to(np.array(self.constants, array.dtype), (*array.shape[:-1], len(self.constants)))
         return np.concatenate([array, fixed], axis=-1)[..., self._places]
 
     def sparse(self, values: Any) -> Any:
-        """Of one state: a ``scipy.sparse.csr_array`` of a matrix, whose stored entries are those that may be other than
-        zero."""
+        """Return a sparse matrix of one state, which stores the entries that may differ from zero.
+
+        Args:
+            values: Packed entries (size,) of a matrix.
+
+        Returns:
+            A ``scipy.sparse.csr_array``.
+
+        Raises:
+            UnsupportedError: SciPy is not installed.
+            ShapeError: This is not one state of a matrix.
+        """
         csr_array = import_optional("scipy.sparse", "scipy", "Pattern.sparse").csr_array
         array = self._checked(values, "Pattern.sparse")
         if array.ndim != 1 or len(self.shape) != 2:
@@ -66,7 +95,7 @@ class Pattern:
 
 
 def packed(program: Program) -> tuple[Program, dict[str, Pattern]]:
-    """The program with packed outputs, and their patterns."""
+    """Return the program with packed outputs, and their patterns."""
     outputs, results, patterns, start = [], [], {}, 0
     for port in program.outputs:
         numbers = program.results[start : start + port.size]
@@ -85,20 +114,19 @@ def packed(program: Program) -> tuple[Program, dict[str, Pattern]]:
 
 
 def read_patterns(data: Any, ports: Sequence[Port]) -> dict[str, Pattern]:
-    """From a file that may hold anything; ``ports``: the outputs."""
+    """Return the patterns in a document that may hold anything; ``ports`` are the outputs."""
     sizes = {port.name: port.shape for port in ports}
     if not isinstance(data, dict) or (data and data.keys() != sizes.keys()):
         raise ValueError("the patterns of its label are not those of its outputs, one of each or none")
-    found = {}
+    patterns = {}
     for name, row in data.items():
         match row:
             case {"shape": [*shape], "size": size, "places": [*places], "constants": [*constants]}:
                 whole = all(type(k) is int and 0 <= k <= MOST_SCALARS for k in (size, *shape, *places))
                 whole = whole and len(shape) <= MOST_AXES
                 fits = whole and sizes[name] == (size,) and len(places) == prod(shape)
-                known = all(type(x) is float for x in constants)
-                if fits and known and all(k < size + len(constants) for k in places):
-                    found[name] = Pattern(tuple(shape), size, tuple(places), tuple(constants))
+                if fits and all(type(x) is float for x in constants) and all(k < size + len(constants) for k in places):
+                    patterns[name] = Pattern(tuple(shape), size, tuple(places), tuple(constants))
                     continue
         raise ValueError(f"the pattern of {name!r} does not fit")
-    return found
+    return patterns

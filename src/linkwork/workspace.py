@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .assembly import Assembler
+from .compose import compile
 from .errors import names_of
 from .function import Function
 from .model import Model
-from .pipeline import compile
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -54,7 +54,7 @@ class Workspace:
         """
         return type(self)(model)
 
-    def function(
+    def compiled(
         self,
         quantity: str,
         *,
@@ -79,7 +79,7 @@ class Workspace:
             UnknownNameError: There is no such quantity or frame.
 
         Example:
-            >>> robot.function("pose", frame="panda_link8")(np.zeros(7)).shape
+            >>> robot.compiled("pose", frame="panda_link8")(np.zeros(7)).shape
             (4, 4)
         """
         drives = drives if drives is None or isinstance(drives, (bool, str)) else tuple(drives)

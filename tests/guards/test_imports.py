@@ -22,6 +22,7 @@ ALLOWED = {
     "progress": set(),
     "drawing": set(),
     "html": set(),
+    "rotations": set(),
     "scalar": set(),
     "spatial": {"scalar"},
     "forces": {"model", "scalar", "spatial"},
@@ -52,19 +53,42 @@ ALLOWED = {
         "targets",
         "timing",
     },
+    "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
-    "workspace": {"assembly", "function", "model", "pipeline"},
+    "workspace": {"assembly", "compose", "function", "model"},
     "options": {"formulations", "model", "targets"},
     "control": {"constraints", "formulations", "model", "pipeline", "program", "scalar"},
-    "sim": {"assembly", "codegen", "constraints", "control", "formulations", "function", "model", "pipeline", "program"}
+    "sim": {
+        "assembly",
+        "codegen",
+        "compose",
+        "constraints",
+        "control",
+        "formulations",
+        "function",
+        "model",
+        "pipeline",
+        "program",
+    }
     | {"derive", "drawing", "files", "metadata", "options", "progress", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
-    | {"notebook", "options", "parameters", "pipeline", "progress", "sim", "spatial", "workspace"},  # and the version
+    | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
-    "robot": {"assembly", "constraints", "function", "io", "model", "notebook", "parameters", "pipeline"}
+    "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
     | {"robot_functions", "sim", "symbolic"},
     "library": {"forces", "model"},
-    "inspection": {"assembly", "codegen", "constraints", "files", "formulations", "function", "io", "model", "pipeline"}
+    "inspection": {
+        "assembly",
+        "codegen",
+        "compose",
+        "constraints",
+        "files",
+        "formulations",
+        "function",
+        "io",
+        "model",
+        "pipeline",
+    }
     | {"program", "published", "robot", "sim"},
     "report": {
         "inspection",
@@ -93,6 +117,7 @@ ALLOWED = {
     | {"timing"},
     "sweep": {"control", "files", "io", "linkwork", "model", "progress", "robot", "sim"},
     "symbolic": {
+        "compose",
         "formulations",
         "function",
         "model",
@@ -104,7 +129,7 @@ ALLOWED = {
         "targets",
     },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"inspection", "assembly", "constraints", "published", "io", "formulations", "function", "model", "pipeline"}
+    "cli": {"inspection", "assembly", "compose", "constraints", "published", "io", "formulations", "function", "model"}
     | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},

@@ -136,13 +136,13 @@ def test_export_of_derivatives(run_linkwork, tmp_path, monkeypatch):
     q, v, a, weights = np.random.default_rng(0).normal(size=(4, 2))
     expected = linkwork.load("planar2r").inverse_dynamics.vjp(("q", "v"))(q, v, a, weights)
     assert np.allclose(space["back"](q, v, a, weights), expected, rtol=1e-12)
-    assert "q_bar (2): slope of the weighted sum by q" in (tmp_path / "back.py").read_text()
+    assert "q_bar (2): gradient of the weighted sum with respect to q" in (tmp_path / "back.py").read_text()
     code, out, _ = run_linkwork("export", "quadruped", "--derivative", "derivative", "--wrt", "q", "--packed")
     assert code == 0 and "dtau_dq(" in out
     header = (
         tmp_path / "quadruped_inverse_dynamics_derivative" / "quadruped_inverse_dynamics_derivative.h"
     ).read_text()
-    assert "slope of tau by q, along the independent velocities" in header
+    assert "derivative of tau with respect to q, along the independent velocities" in header
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_export_of_derivatives(run_linkwork, tmp_path, monkeypatch):
         (("--derivative", "gradient"), "there is no derivative 'gradient'"),
         (("--wrt", "q"), "--wrt needs --derivative"),
         (("--derivative", "vjp", "--wrt", "q,z"), "there is no input 'z'"),
-        (("--derivative", "vjp", "--wrt", "q,q"), "each input is told once"),
+        (("--derivative", "vjp", "--wrt", "q,q"), "each input is given once"),
     ],
 )
 def test_export_mistakes(run_linkwork, tmp_path, monkeypatch, words, told):

@@ -176,6 +176,8 @@ EXACT: dict[Op, Callable] = {
     Op.NEG: lambda a: -a, Op.SQRT: mpmath.sqrt, Op.SIN: mpmath.sin, Op.COS: mpmath.cos, Op.SIGN: mpmath.sign,
     Op.EXP: mpmath.exp, Op.LOG: mpmath.log, Op.TANH: mpmath.tanh, Op.ATAN2: mpmath.atan2,
     Op.ABS: mpmath.fabs, Op.MIN: min, Op.MAX: max,
+    Op.LESS: lambda a, b: mpmath.mpf(a < b), Op.LESS_EQUAL: lambda a, b: mpmath.mpf(a <= b),
+    Op.SELECT: lambda a, b, c: b if a else c,
     Op.FMA: lambda a, b, c: a * b + c, Op.FMS: lambda a, b, c: a * b - c, Op.FNMA: lambda a, b, c: c - a * b,
 }  # fmt: skip
 

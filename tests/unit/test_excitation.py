@@ -9,6 +9,7 @@ import pytest
 
 import linkwork
 from linkwork import Trajectory
+from linkwork.compose import compile
 from linkwork.control import ComputedTorque
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.identify.excitation.augmented_lagrangian import Problem, Weights, condition, logdet, smooth_condition
@@ -19,7 +20,6 @@ from linkwork.identify.excitation.motion_path import Path
 from linkwork.identify.excitation.workspace_limits import limits_of_frames, limits_of_loops
 from linkwork.model import Mimic, Motor, Transmission
 from linkwork.options import ExciteOptions
-from linkwork.pipeline import compile
 
 QUICK = {"starts": 1, "harmonics": 3}
 

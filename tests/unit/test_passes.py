@@ -64,9 +64,9 @@ def test_a_pass_keeps_values(transform, program: Program):
     assert count(made).instructions <= count(program).instructions
 
 
-TAMED = (Op.SIN, Op.COS, Op.EXP, Op.ATAN2)  # taken of inputs only
+TAMED = (Op.SIN, Op.COS, Op.EXP, Op.ATAN2, Op.LESS, Op.LESS_EQUAL, Op.SELECT)  # taken of inputs only
 PLAIN = [Op.ADD, Op.SUB, Op.MUL] * 4 + [Op.DIV, Op.NEG, Op.SIN, Op.COS] * 2
-PLAIN += [Op.TANH, Op.EXP, Op.ATAN2, Op.ABS, Op.MIN, Op.MAX]
+PLAIN += [Op.TANH, Op.EXP, Op.ATAN2, Op.ABS, Op.MIN, Op.MAX, Op.LESS, Op.LESS_EQUAL, Op.SELECT]
 
 
 @st.composite
@@ -91,7 +91,7 @@ def plain_programs(draw) -> Program:
 
 
 def one_instruction(op: int) -> Program:
-    ports = [Port(name, ()) for name in "ab"[: ARITY[Op(op)]]]
+    ports = [Port(name, ()) for name in "abc"[: ARITY[Op(op)]]]
     return Program("one", tuple(ports), (Port("y", ()),), (), ((op, *range(len(ports))),), (len(ports),))
 
 
@@ -108,7 +108,8 @@ def with_error_bounds(program: Program, x: np.ndarray) -> tuple[np.ndarray, np.n
         elif op == Op.DIV:
             made, error = a / b, da / abs(b) + abs(a / b / b) * db
         else:  # none of which changes faster than its arguments, where these are not exact
-            made, error = float(interpret(one_instruction(op), [a, b][: ARITY[Op(op)]])[0]), max(da, db)
+            numbers = [values[k][0] for k in args]
+            made, error = float(interpret(one_instruction(op), numbers)[0]), max(values[k][1] for k in args)
         values.append((made, error + 2 * unit * abs(made)))
     found = [values[r] for r in program.results]
     return np.array([y for y, _ in found]), np.array([error for _, error in found])

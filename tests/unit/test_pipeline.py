@@ -266,8 +266,8 @@ MISTAKES = {
     "list as payload": (lambda: ARM.compile("bias", payload=["tool"]), r"payload is a name\n  got: \['tool'\]"),
     "nothing as payload": (lambda: ARM.compile("bias", payload=[]), r"payload is a name\n  got: \[\]"),
     "list as frame": (lambda: ARM.compile("pose", frame=["tool"]), "frame is a name"),
-    "list as method": (lambda: ARM.compile("bias", method=["auto"]), "method is a name"),
-    "list as quantity": (lambda: ARM.compile(["bias"]), "quantity is a name"),
+    "list as method": (lambda: ARM.compile("bias", method=["auto"]), "one quantity has one method"),
+    "number as quantity": (lambda: ARM.compile(3), "a name, a list of names, or a dict"),
     "part": (lambda: ARM.compile("forward_dynamics", method="auto+newton-euler"), "no method of inertia_matrix 'auto'"),
     "locked": (lambda: linkwork.load("panda", lock="panda_joint1"), "expected: {joint: position}"),
 }

@@ -17,17 +17,17 @@ MODEL = linkwork.load("planar2r").model
 
 def test_functions_are_compiled_once():
     workspace = Workspace(MODEL)
-    assert workspace.function("gravity") is workspace.function("gravity")
-    assert workspace.function("jacobian", frame="tip") is not workspace.function("jacobian", frame="tip", axes="local")
-    columns = workspace.function("regressor", parameters="standard", drives=["IA"])
-    assert columns is workspace.function("regressor", parameters="standard", drives=("IA",))
+    assert workspace.compiled("gravity") is workspace.compiled("gravity")
+    assert workspace.compiled("jacobian", frame="tip") is not workspace.compiled("jacobian", frame="tip", axes="local")
+    columns = workspace.compiled("regressor", parameters="standard", drives=["IA"])
+    assert columns is workspace.compiled("regressor", parameters="standard", drives=("IA",))
     closed = Workspace(linkwork.load("four-bar").model)
     assert closed.assembler() is closed.assembler()
 
 
 def test_a_robot_has_the_functions_of_its_workspace():
     robot = Robot(MODEL)
-    assert robot.gravity is robot.function("gravity")
+    assert robot.gravity is robot.compiled("gravity")
     assert type(robot.with_model(MODEL)) is Robot and type(pickle.loads(pickle.dumps(robot))) is Robot
 
 
@@ -39,7 +39,7 @@ def test_what_is_derived_is_kept_and_not_shared():
 
     assert workspace.derived(made) is workspace.derived(made) == [workspace]
     other = workspace.with_model(MODEL)
-    assert other.derived(made) == [other] and other.function("bias") is not workspace.function("bias")
+    assert other.derived(made) == [other] and other.compiled("bias") is not workspace.compiled("bias")
 
 
 def test_a_cache_forgets_the_oldest(monkeypatch):

@@ -15,12 +15,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..assembly import Assembler
+from ..compose import compile
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..files import write_bytes
 from ..inspection.states import entries, neutral
 from ..model import Model
 from ..model.coordinates import kind_of
-from ..pipeline import compile
 from ..sim import OPEN
 from .common import number, numbers
 

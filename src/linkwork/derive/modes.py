@@ -39,7 +39,7 @@ def reverse(
     program: Program, values: Sequence[Any], weights: Mapping[int, Any], moving: Collection[int] | None = None
 ) -> list[Any]:
     """The slope of a weighted sum of values (by number) by every input scalar. ``moving``: the values that depend on
-    those asked for; nothing said: on any."""
+    the chosen inputs. Default: on any input."""
     if moving is None:
         moving = dependent(program, range(program.n_inputs))
     bars = {k: weight for k, weight in weights.items() if k in moving and not is_zero(weight)}
@@ -59,8 +59,8 @@ def reverse(
 
 def dependent(program: Program, inputs: Collection[int]) -> set[int]:
     """The values, by number, that depend on these inputs."""
-    found = {*inputs}
+    moving = {*inputs}
     for number, (_, *arguments) in program.numbered():
-        if not found.isdisjoint(arguments):
-            found.add(number)
-    return found
+        if not moving.isdisjoint(arguments):
+            moving.add(number)
+    return moving

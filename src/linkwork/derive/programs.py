@@ -86,7 +86,7 @@ class Derivation:
 
     @cached_property
     def seeds(self) -> dict[int, Column]:
-        """Of the inputs, by number: one direction for each column."""
+        """Return the seed of each input, by number: one direction for each column."""
         seeds: dict[int, Column] = {}
         for each in self.along:
             rows = self.tangents.get(each.port.name)
@@ -153,7 +153,7 @@ def _require_distinct(ports: Sequence[Port], what: str) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise LinkworkError(
             f"two {what} would be called {twice[0]!r}",
-            expected="names that tell them apart",
+            expected="different names",
             fix="take hessian or hvp for second derivatives, or leave out value=True before it is differentiated again",
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..program import Op
-from ..scalar import cos, sign, sin, slope_of_root
+from ..scalar import cos, sign, sin, slope_of_root, where
 
 
 def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
@@ -20,9 +20,21 @@ def _of_angle(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _of_choice(first: Any) -> tuple[Any, Any]:
-    """Of the one that is taken; a half of each where they are equal. ``first``: positive where the first one is."""
+    """Return the slopes of a choice: 1 for the value taken, 0 for the other, a half each where they are equal.
+    ``first`` is positive where the first value is taken."""
     half = 0.5 * sign(first)
     return 0.5 + half, 0.5 - half
+
+
+class _Part:
+    """The slope of a choice by one of its two values: times x it is x where that value was taken, else exactly 0, also
+    where x is infinite or not a number."""
+
+    def __init__(self, condition: Any, first: bool):
+        self.condition, self.first = condition, first
+
+    def __mul__(self, x: Any) -> Any:
+        return where(self.condition, x, 0) if self.first else where(self.condition, 0, x)
 
 
 # From the arguments and the result y. Plain numbers are structural: a slope 0 or 1 costs nothing.
@@ -46,6 +58,9 @@ SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.ABS: lambda a, y: (sign(a),),  # 0 at the kink
     Op.MIN: lambda a, b, y: _of_choice(b - a),
     Op.MAX: lambda a, b, y: _of_choice(a - b),
+    Op.LESS: lambda a, b, y: (0, 0),  # also at the jump
+    Op.LESS_EQUAL: lambda a, b, y: (0, 0),
+    Op.SELECT: lambda a, b, c, y: (0, _Part(a, True), _Part(a, False)),
 }
 
 

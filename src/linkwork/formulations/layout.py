@@ -27,6 +27,8 @@ def _layouts(model: Model) -> dict[str, Layout]:
         "v": (mobility.independent, VELOCITY),
         "v_joints": (everything, VELOCITY),
         "a": (mobility.independent, ACCELERATION),
+        "v_ref": (mobility.independent, VELOCITY),
+        "a_ref": (mobility.independent, ACCELERATION),
         "a_known": (mobility.driven, ACCELERATION),
         "tau": (mobility.forced, FORCE),
         "tau_known": (mobility.free, FORCE),
@@ -42,8 +44,9 @@ def _layouts(model: Model) -> dict[str, Layout]:
 
 def sizes(model: Model) -> dict[str, int]:
     """Return the sizes in shapes, by name: of each kind of vector, and others."""
-    others = {"residual": len(row_names(model)), "bodies": model.n_bodies}
+    others = {"residual": len(row_names(model)), "bodies": model.n_bodies, "frames": len(model.frames)}
     others["parameters"] = len(standard_parameters(model))
+    others["adaptive"] = len(standard_parameters(model, ("IA",)))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others
 
 

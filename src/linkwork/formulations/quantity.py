@@ -12,6 +12,7 @@ Unit = str | tuple[str, str]  # joint vectors have two: for a joint that turns, 
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
 BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may include besides links
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # as documented; others are words
+SIZES |= {"v_ref": "nv", "a_ref": "nv"}
 SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "contacts", "restitution": "contacts"}
 WIDTH = 112  # characters of a line of text
 
@@ -71,6 +72,8 @@ VARIABLES = {
         Variable("v", ("v",), VELOCITY, "velocities", "qd"),
         Variable("a", ("a",), ACCELERATION, "accelerations", "qdd"),
         Variable("tau", ("tau",), FORCE, "joint forces", "tau"),
+        Variable("v_ref", ("v_ref",), VELOCITY, "reference velocities", "qdr"),
+        Variable("a_ref", ("a_ref",), ACCELERATION, "reference accelerations", "qddr"),
         Variable("v_joints", ("v_joints",), VELOCITY, "velocities of all joints", "vj"),
         Variable("a_joints", ("joints",), ACCELERATION, "accelerations of all joints", "aj"),
         Variable("a_known", ("a_known",), ACCELERATION, "accelerations of the driven joints", "qdd"),

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from ..errors import UnknownNameError
 from ..model import Model
-from . import contact
+from . import centroidal, contact, frame_motion, rates
 from . import quantities as of
+from .adaptive_regressor import adaptive_regressor
 from .derivatives import QUANTITIES as OF_SLOPES
 from .derivatives import dynamics
 from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
@@ -210,6 +211,121 @@ QUANTITIES = {
             of_frame=True,
             has_axes=True,
             details="In world or local axes.",
+        ),
+        Quantity(
+            "jacobian_rate",
+            "Jdot: the rate of a frame's Jacobian along the motion",
+            rates.jacobian_rate,
+            ("q", "v"),
+            (Variable("Jdot", (6, "v"), "SI", labels=(TWIST, None)),),
+            of_frame=True,
+            has_axes=True,
+            details="In world or local axes. Its product with v is ``jacobian_drift``.",
+        ),
+        Quantity(
+            "frame_velocity",
+            "velocity of a frame: of its origin, then angular",
+            frame_motion.frame_velocity,
+            ("q", "v"),
+            (Variable("V", (6,), "m/s, rad/s", labels=(TWIST,)),),
+            of_frame=True,
+            has_axes=True,
+            details="In world or local axes.",
+        ),
+        Quantity(
+            "frame_acceleration",
+            "acceleration of a frame: of its origin, then angular",
+            frame_motion.frame_acceleration,
+            ("q", "v", "a"),
+            (Variable("A", (6,), "m/s^2, rad/s^2", labels=(TWIST,)),),
+            of_frame=True,
+            has_axes=True,
+            details="That of the origin as a point, without gravity: J a + Jdot v. In world or local axes.",
+        ),
+        Quantity(
+            "frame_poses",
+            "4 x 4 poses of all frames in the world",
+            frame_motion.frame_poses,
+            ("q",),
+            (Variable("T", ("frames", 4, 4), "origin in m"),),
+            details="In the order of ``robot.frame_names``.",
+        ),
+        Quantity(
+            "frame_jacobians",
+            "Jacobians of all frames, 6 x nv each",
+            frame_motion.frame_jacobians,
+            ("q",),
+            (Variable("J", ("frames", 6, "v"), "SI"),),
+            details="In the order of ``robot.frame_names``, in world axes.",
+        ),
+        Quantity(
+            "frame_velocities",
+            "velocities of all frames: of the origin, then angular",
+            frame_motion.frame_velocities,
+            ("q", "v"),
+            (Variable("V", ("frames", 6), "m/s, rad/s"),),
+            details="In the order of ``robot.frame_names``, in world axes.",
+        ),
+        Quantity(
+            "frame_accelerations",
+            "accelerations of all frames: of the origin, then angular",
+            frame_motion.frame_accelerations,
+            ("q", "v", "a"),
+            (Variable("A", ("frames", 6), "m/s^2, rad/s^2"),),
+            details="In the order of ``robot.frame_names``, in world axes, without gravity.",
+        ),
+        Quantity(
+            "center_of_mass_jacobian",
+            "3 x nv, velocity of the centre of mass per velocity",
+            centroidal.center_of_mass_jacobian,
+            ("q",),
+            (Variable("J", (3, "v"), "SI", labels=(("x", "y", "z"), None)),),
+            details="In world axes.",
+        ),
+        Quantity(
+            "centroidal_momentum_matrix",
+            "A with momentum = A v",
+            centroidal.centroidal_momentum_matrix,
+            ("q",),
+            (Variable("A", (6, "v"), "SI", labels=(("px", "py", "pz", "Lx", "Ly", "Lz"), None)),),
+            details="Linear momentum, then angular momentum about the centre of mass, in world axes.",
+        ),
+        Quantity(
+            "centroidal_momentum_matrix_rate",
+            "Adot: the rate of the centroidal momentum matrix along the motion",
+            centroidal.centroidal_momentum_matrix_rate,
+            ("q", "v"),
+            (Variable("Adot", (6, "v"), "SI", labels=(("px", "py", "pz", "Lx", "Ly", "Lz"), None)),),
+            details="The rate of the momentum is A a + Adot v.",
+        ),
+        Quantity(
+            "inertia_matrix_rate",
+            "Mdot: the rate of the inertia matrix along the motion",
+            rates.inertia_matrix_rate,
+            ("q", "v"),
+            (Variable("Mdot", ("v", "v"), "SI"),),
+            of_joints=True,
+        ),
+        Quantity(
+            "christoffel_symbols",
+            "c_ijk of the first kind: Coriolis force i is the sum of c_ijk v_j v_k",
+            rates.christoffel_symbols,
+            ("q",),
+            (Variable("c", ("v", "v", "v"), "SI", letter="chr"),),
+            of_joints=True,
+            details="For trees whose velocities are the rates of their positions.",
+        ),
+        Quantity(
+            "adaptive_regressor",
+            "Y with M a_ref + C v_ref + g = Y theta, of Slotine and Li",
+            adaptive_regressor,
+            ("q", "v", "v_ref", "a_ref"),
+            (Variable("Y", ("v", "adaptive"), "SI"),),
+            ("gravity",),
+            details=(
+                "theta: the ten standard parameters of each link, then the rotor inertias IA of the joints; C is that "
+                'of ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their values.'
+            ),
         ),
         Quantity(
             "regressor",

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from ..assembly import Assembler
+from ..compose import compile
 from ..formulations import layouts, sizes
 from ..model import Model
-from ..pipeline import compile
 from ..robot import Robot
 from ..sim import zero
 

@@ -15,8 +15,13 @@ _ADDS = (Op.ADD, Op.SUB, *FUSED)
 @dataclass(frozen=True)
 class Operations:
     """Convention: a fused multiply-add is one mul and one add; ``sincos`` counts the angles whose sine or cosine is
-    taken (a pair is one); ``neg`` is a sign change that no other operation absorbed; ``fused`` tells how many of the
-    mul and add run as one instruction, ``instructions`` how many there are in all."""
+    taken (a pair is one); ``neg`` is a sign change that no other operation absorbed; ``fused`` counts the pairs of
+    mul and add that run as one instruction, ``instructions`` all instructions.
+
+    Example:
+        >>> robot.gravity.operations.sincos
+        6
+    """
 
     mul: int = 0
     add: int = 0
@@ -31,6 +36,8 @@ class Operations:
     abs: int = 0
     min: int = 0
     max: int = 0
+    compare: int = 0
+    select: int = 0
     neg: int = 0
     fused: int = 0
     instructions: int = 0
@@ -60,6 +67,8 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
         abs=number(Op.ABS),
         min=number(Op.MIN),
         max=number(Op.MAX),
+        compare=number(Op.LESS, Op.LESS_EQUAL),
+        select=number(Op.SELECT),
         neg=number(Op.NEG),
         fused=number(*FUSED),
         instructions=len(chosen),

@@ -27,6 +27,7 @@ ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, SIGN = (
     int(op) for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN)
 )
 EXP, LOG, TANH, ATAN2, ABS, MIN, MAX = (int(op) for op in (Op.EXP, Op.LOG, Op.TANH, Op.ATAN2, Op.ABS, Op.MIN, Op.MAX))
+LESS, LESS_EQUAL, SELECT = int(Op.LESS), int(Op.LESS_EQUAL), int(Op.SELECT)
 
 
 class Graph:
@@ -40,11 +41,11 @@ class Graph:
         """The node of input scalar ``index``."""
         return self.make(INPUT, index)
 
-    def make(self, op: int, a: Any, b: Any = None) -> Node:
-        key = (op, a, b)
+    def make(self, op: int, a: Any, b: Any = None, c: Any = None) -> Node:
+        key = (op, a, b) if c is None else (op, a, b, c)
         node = self._known.get(key)
         if node is None:
-            node = self._known[key] = Node(self, op, a, b, len(self.nodes))
+            node = self._known[key] = Node(self, op, a, b, len(self.nodes), c)
             self.nodes.append(node)
         return node
 
@@ -151,7 +152,7 @@ def _div(a: Any, b: Any) -> Any:
 
 
 def _operand(x: Any) -> Any:
-    """Of a function: a node or a number, zero without a sign."""
+    """Return an operand of a function: a node or a number, zero without a sign."""
     if isinstance(x, Node):
         return x
     if not isinstance(x, (int, float, np.integer, np.floating)):
@@ -179,14 +180,26 @@ def _choose(op: int, a: Node, b: Any) -> Any:
     return a.graph.make(op, a, b)
 
 
+def _compare(op: int, a: Any, b: Any) -> Any:
+    """1 where a < b, or a <= b, else 0; one of them is a node."""
+    return (a if isinstance(a, Node) else b).graph.make(op, a, b)
+
+
 class Node:
-    """A scalar whose value is not known yet. ``a`` and ``b`` are nodes or numbers (the input's index for an input);
-    a constant operand of a sum or product stands second."""
+    """A scalar whose value is not known yet. ``a``, ``b`` and ``c`` are nodes or numbers (the input's index for an
+    input); a constant operand of a sum or product stands second, and only a choice has a third operand."""
 
-    __slots__ = ("a", "b", "graph", "number", "op")
+    __slots__ = ("a", "b", "c", "graph", "number", "op")
 
-    def __init__(self, graph: Graph, op: int, a: Any, b: Any, number: int):
-        self.graph, self.op, self.a, self.b, self.number = graph, op, a, b, number
+    def __init__(self, graph: Graph, op: int, a: Any, b: Any, number: int, c: Any = None):
+        self.graph, self.op, self.a, self.b, self.number, self.c = graph, op, a, b, number, c
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """Its operands, nodes or numbers; none for an input."""
+        if self.op == INPUT:
+            return ()
+        return tuple([x for x in (self.a, self.b, self.c) if x is not None])
 
     def __array_ufunc__(self, ufunc, method, *operands, **options):
         """To NumPy's functions a node is an array of one object. Some of them compare objects, which nodes do not."""
@@ -260,10 +273,23 @@ class Node:
         other = _operand(other)
         return -self.rarctan2(-other) if other < 0 else self.graph.make(ATAN2, other, self)
 
-    def _compare(self, other):
-        raise TypeError("the value of a traced number is not known while tracing, so it cannot be compared")
+    def __lt__(self, other):
+        return _compare(LESS, self, _operand(other))
 
-    __lt__ = __le__ = __gt__ = __ge__ = _compare
+    def __gt__(self, other):
+        return _compare(LESS, _operand(other), self)
+
+    def __le__(self, other):
+        return _compare(LESS_EQUAL, self, _operand(other))
+
+    def __ge__(self, other):
+        return _compare(LESS_EQUAL, _operand(other), self)
+
+    def select(self, if_true, if_false):
+        """``if_true`` where this is not zero, else ``if_false``."""
+        if_true, if_false = _operand(if_true), _operand(if_false)
+        same = if_true is if_false or (not isinstance(if_true, Node) and if_true == if_false)
+        return if_true if same else self.graph.make(SELECT, self, if_true, if_false)
 
     def __bool__(self):
         raise TypeError("the value of a traced number is not known while tracing, so it cannot decide a branch")
@@ -274,8 +300,8 @@ class Node:
     def __repr__(self):
         if self.op == INPUT:
             return f"<input {self.a}>"
-        show = lambda x: f"%{x.number}" if isinstance(x, Node) else repr(x)  # noqa: E731
-        return f"<%{self.number} = {Op(self.op).name} {show(self.a)}{'' if self.b is None else ' ' + show(self.b)}>"
+        operands = " ".join(f"%{x.number}" if isinstance(x, Node) else repr(x) for x in self.operands)
+        return f"<%{self.number} = {Op(self.op).name} {operands}>"
 
 
 Operand = (Node, int, float)

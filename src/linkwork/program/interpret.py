@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..scalar import absolute, atan2, cos, exp, log, maximum, minimum, sign, sin, sqrt, tanh
+from ..scalar import absolute, atan2, cos, exp, less, less_equal, log, maximum, minimum, sign, sin, sqrt, tanh, where
 from .program import Op, Program
 
 ARITHMETIC = {  # on any numbers, or what stands for them
@@ -31,6 +31,9 @@ FUNCTIONS = {  # likewise
     Op.ABS: absolute,
     Op.MIN: minimum,
     Op.MAX: maximum,
+    Op.LESS: less,
+    Op.LESS_EQUAL: less_equal,
+    Op.SELECT: where,
 }
 _APPLY = ARITHMETIC | FUNCTIONS | {Op.SQRT: np.sqrt, Op.SIN: np.sin, Op.COS: np.cos}  # NaN beyond their domain
 

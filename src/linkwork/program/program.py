@@ -42,11 +42,14 @@ class Op(IntEnum):
     ABS = 16
     MIN = 17  # the smaller of a and b; NaN if one of them is
     MAX = 18
+    LESS = 19  # 1 where a < b, else 0, also where one of them is NaN
+    LESS_EQUAL = 20  # 1 where a <= b, else 0, also where one of them is NaN
+    SELECT = 21  # b where a is not zero, else c
 
 
 UNARY = (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.EXP, Op.LOG, Op.TANH, Op.ABS)
 FUSED = (Op.FMA, Op.FMS, Op.FNMA)
-ARITY = {op: 1 if op in UNARY else 3 if op in FUSED else 2 for op in Op}
+ARITY = {op: 1 if op in UNARY else 3 if op in (*FUSED, Op.SELECT) else 2 for op in Op}
 
 STATE, PARAMETER = "state", "parameter"
 FORMAT = "linkwork-program-1"
@@ -54,7 +57,7 @@ FORMAT = "linkwork-program-1"
 
 @dataclass(frozen=True)
 class Port:
-    """A named array that goes in or comes out. Parameter inputs are known off line, state inputs on line."""
+    """A named array that goes in or comes out; inputs of the stage "parameter" are known before the state is."""
 
     name: str
     shape: tuple[int, ...]
@@ -70,7 +73,20 @@ Instruction = tuple[int, ...]  # (op, a), (op, a, b) or (op, a, b, c)
 
 @dataclass(frozen=True)
 class Program:
-    """Straight-line code. ``results`` names the value of every output scalar, ports flattened in order."""
+    """Straight-line code with named inputs and outputs.
+
+    Attributes:
+        name: Its name.
+        inputs: Input ports.
+        outputs: Output ports.
+        constants: Numbers that instructions refer to.
+        instructions: Operation and numbers of its arguments, one row for each value.
+        results: Number of the value of every output scalar, ports flattened in order.
+
+    Example:
+        >>> len(robot.gravity.program.instructions) > 50
+        True
+    """
 
     name: str
     inputs: tuple[Port, ...]
@@ -85,7 +101,7 @@ class Program:
 
     @cached_property
     def first_instruction(self) -> int:
-        """Number of the value made by the first instruction."""
+        """Number of the value of the first instruction."""
         return self.n_inputs + len(self.constants)
 
     @property
@@ -93,11 +109,19 @@ class Program:
         return self.first_instruction + len(self.instructions)
 
     def numbered(self) -> Iterator[tuple[int, Instruction]]:
-        """Each instruction with the number of the value it makes."""
+        """Return each instruction with the number of its value.
+
+        Returns:
+            Pairs (number, instruction).
+        """
         return enumerate(self.instructions, self.first_instruction)
 
     def check(self) -> Program:
-        """Raise if an instruction refers forward, an operation is unknown or a result is missing."""
+        """Raise LinkworkError if an instruction refers forward, an operation is unknown or a result is missing.
+
+        Returns:
+            The program itself.
+        """
         for number, (op, *args) in self.numbered():
             if op not in ARITY or len(args) != ARITY[Op(op)] or not all(0 <= a < number for a in args):
                 raise LinkworkError(
@@ -122,7 +146,11 @@ class Program:
         return self.__dict__["_digest"]
 
     def to_json(self) -> str:
-        """Text that :meth:`from_json` reads back exactly (floats as hexadecimal)."""
+        """Return the program as text that :meth:`from_json` reads back exactly (floats as hexadecimal).
+
+        Returns:
+            JSON.
+        """
         port = lambda p: [p.name, list(p.shape), p.stage]  # noqa: E731
         return json.dumps(
             {
@@ -139,7 +167,17 @@ class Program:
 
     @staticmethod
     def from_json(text: str) -> Program:
-        """The program that :meth:`to_json` wrote. The text may come from anywhere: what it says is checked first."""
+        """Read a program that :meth:`to_json` wrote. The text may come from anywhere: its content is checked first.
+
+        Args:
+            text: JSON.
+
+        Returns:
+            The program.
+
+        Raises:
+            LinkworkError: This is not a program.
+        """
         try:
             return _read(parse_json(text)).check()
         except ValueError as error:
@@ -151,11 +189,11 @@ class Program:
 # Reading --------------------------------------------------------------------------------------------------------------
 
 MOST_PORTS, MOST_AXES = 1000, 16
-MOST_SCALARS = 1_000_000  # of all inputs together; the outputs are told one by one
+MOST_SCALARS = 1_000_000  # of all inputs together; outputs are listed one by one
 
 
 def entry(document: Any, name: str, kind: type) -> Any:
-    """An entry of a JSON object, or a ValueError that says what is wrong with it."""
+    """Return an entry of a JSON object, or raise ValueError that says what is wrong with it."""
     if not isinstance(document, dict):
         raise ValueError(f"{name!r} is looked for in {type(document).__name__}")
     if name not in document:
@@ -166,8 +204,8 @@ def entry(document: Any, name: str, kind: type) -> Any:
 
 
 def _read(data: Any) -> Program:
-    if (found := entry(data, "format", str)) != FORMAT:
-        raise ValueError(f"unknown format {found!r}")
+    if (version := entry(data, "format", str)) != FORMAT:
+        raise ValueError(f"unknown format {version!r}")
     inputs, outputs = (_ports(entry(data, name, list), name) for name in ("inputs", "outputs"))
     if (scalars := sum(port.size for port in inputs)) > MOST_SCALARS:
         raise ValueError(f"its inputs hold {scalars} numbers, more than {MOST_SCALARS}")

@@ -43,10 +43,9 @@ def linearize(name: str, inputs: Sequence[Port], outputs: Sequence[Port], result
     constants: dict[float, int] = {}
     first_constant = sum(port.size for port in inputs)
     for node in live:
-        if node.op != INPUT:
-            for operand in (node.a, node.b):
-                if operand is not None and not isinstance(operand, Node):
-                    constants.setdefault(float(operand), first_constant + len(constants))
+        for operand in node.operands:
+            if not isinstance(operand, Node):
+                constants.setdefault(float(operand), first_constant + len(constants))
     for value in results:
         if not isinstance(value, Node):
             constants.setdefault(float(value), first_constant + len(constants))
@@ -62,7 +61,7 @@ def linearize(name: str, inputs: Sequence[Port], outputs: Sequence[Port], result
             number[node] = node.a
         else:
             number[node] = first_constant + len(constants) + len(instructions)
-            instructions.append((node.op, of(node.a)) if node.b is None else (node.op, of(node.a), of(node.b)))
+            instructions.append((node.op, *map(of, node.operands)))
     return Program(
         name, tuple(inputs), tuple(outputs), tuple(constants), tuple(instructions), tuple(of(v) for v in results)
     )
@@ -73,11 +72,10 @@ def _reachable(roots: Iterable[Node]) -> list[Node]:
     stack = list(seen)
     while stack:
         node = stack.pop()
-        if node.op != INPUT:
-            for x in (node.a, node.b):
-                if isinstance(x, Node) and x not in seen:
-                    seen.add(x)
-                    stack.append(x)
+        for x in node.operands:
+            if isinstance(x, Node) and x not in seen:
+                seen.add(x)
+                stack.append(x)
     return sorted(seen, key=attrgetter("number"))
 
 

@@ -29,6 +29,8 @@ __all__ = [
     "exp",
     "is_one",
     "is_zero",
+    "less",
+    "less_equal",
     "log",
     "maximum",
     "minimum",
@@ -37,6 +39,7 @@ __all__ = [
     "sin",
     "sqrt",
     "tanh",
+    "where",
 ]
 
 
@@ -232,6 +235,73 @@ def maximum(a: Scalar, b: Scalar) -> Scalar:
     if hasattr(a, "maximum"):
         return a.maximum(b)
     return b.maximum(a) if hasattr(b, "maximum") else _quietly(_larger, a, b)
+
+
+def less(a: Scalar, b: Scalar) -> Scalar:
+    """Return 1 where a < b, else 0.
+
+    Args:
+        a: A scalar of any kind, or an array. Complex numbers are compared by their real parts.
+        b: Another one.
+
+    Returns:
+        1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
+
+    Example:
+        >>> linkwork.scalar.less(1.0, 2.0)
+        1.0
+    """
+    return a < b if _compares(a, b) else _quietly(_mask, np.less, a, b)
+
+
+def less_equal(a: Scalar, b: Scalar) -> Scalar:
+    """Return 1 where a <= b, else 0.
+
+    Args:
+        a: A scalar of any kind, or an array. Complex numbers are compared by their real parts.
+        b: Another one.
+
+    Returns:
+        1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
+
+    Example:
+        >>> linkwork.scalar.less_equal(1.0, 2.0)
+        1.0
+    """
+    return a <= b if _compares(a, b) else _quietly(_mask, np.less_equal, a, b)
+
+
+def where(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
+    """Return one of two values by a condition.
+
+    Args:
+        condition: A scalar of any kind, or an array; anything but zero is true.
+        if_true: Value where the condition is not zero.
+        if_false: Value where it is zero.
+
+    Returns:
+        A scalar of the same kind.
+
+    Example:
+        >>> linkwork.scalar.where(linkwork.scalar.less(1.0, 2.0), 3.0, 4.0)
+        3.0
+    """
+    for x in (condition, if_true, if_false):
+        if hasattr(x, "select_dual"):
+            return x.select_dual(condition, if_true, if_false)
+    if hasattr(condition, "select"):
+        return condition.select(if_true, if_false)
+    if np.ndim(condition) == 0:
+        return if_true if condition != 0 else if_false
+    return np.where(np.not_equal(condition, 0), if_true, if_false)
+
+
+def _compares(a: Scalar, b: Scalar) -> bool:
+    return any(hasattr(x, "select") or hasattr(x, "select_dual") for x in (a, b))
+
+
+def _mask(relation: Any, a: Any, b: Any) -> Any:
+    return np.multiply(relation(np.real(a), np.real(b)), 1.0)
 
 
 def _quietly(function: Any, *x: Any) -> Any:

@@ -9,7 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from . import Scalar, absolute, atan2, cos, exp, is_zero, log, maximum, minimum, sign, sin, slope_of_root, sqrt, tanh
+from . import (
+    Scalar,
+    absolute,
+    atan2,
+    cos,
+    exp,
+    is_zero,
+    less,
+    less_equal,
+    log,
+    maximum,
+    minimum,
+    sign,
+    sin,
+    slope_of_root,
+    sqrt,
+    tanh,
+    where,
+)
 
 Slopes = Mapping[int, Scalar]  # by direction; along a missing direction the slope is zero
 
@@ -164,6 +182,26 @@ class Dual:
     def maximum(self, other: Any) -> Any:
         half = 0.5 * sign(self.value - value_of(other))
         return self._with(other, maximum(self.value, value_of(other)), 0.5 + half, 0.5 - half)
+
+    def __lt__(self, other: Any) -> Any:
+        return less(self.value, value_of(other))
+
+    def __gt__(self, other: Any) -> Any:
+        return less(value_of(other), self.value)
+
+    def __le__(self, other: Any) -> Any:
+        return less_equal(self.value, value_of(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return less_equal(value_of(other), self.value)
+
+    @staticmethod
+    def select_dual(condition: Any, if_true: Any, if_false: Any) -> Any:
+        """The value and the slopes of the one that is taken."""
+        condition = value_of(condition)
+        slopes = [x.slopes if isinstance(x, Dual) else {} for x in (if_true, if_false)]
+        chosen = {k: where(condition, *(each.get(k, 0) for each in slopes)) for k in {**slopes[0], **slopes[1]}}
+        return dual(where(condition, value_of(if_true), value_of(if_false)), chosen)
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.slopes!r})"

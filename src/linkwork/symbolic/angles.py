@@ -22,12 +22,12 @@ class AngleGraph(Graph):
         super().__init__()
         self.n_states = n_states
 
-    def make(self, op: int, a: Any, b: Any = None) -> Any:
+    def make(self, op: int, a: Any, b: Any = None, c: Any = None) -> Any:
         if op in (ADD, SUB) and all(isinstance(x, Node) and x.op == MUL for x in (a, b)):
             combined = self._combined(1 if op == ADD else -1, a, b)
             if combined is not None:
                 return combined
-        return super().make(op, a, b)
+        return super().make(op, a, b, c)
 
     def _combined(self, sign: int, a: Node, b: Node) -> Any:
         """Return a + sign b by an addition theorem, or None if none applies."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compose import compile
 from ..errors import UnknownNameError, UnsupportedError, at_door
 from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find_method, layouts, methods
 from ..formulations.regressor import Columns
@@ -16,7 +17,7 @@ from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
 from ..notation.names import WRENCH, Names, entries, vector
 from ..notation.robots import SymbolicRobot, Symbols, with_plain_tips, with_symbolic_origin, with_symbols
-from ..pipeline import CHOOSING, LARGE, HasModel, bound, compile, model_of
+from ..pipeline import CHOOSING, LARGE, HasModel, bound, model_of
 from ..program import FUNCTIONS, PARAMETER, Op, Operations, Port, Program, count
 from ..program.graph import COS, INPUT, NEG, SIN, Graph, Node
 from ..program.passes import absorb_signs

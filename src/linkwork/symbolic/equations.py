@@ -36,7 +36,8 @@ TOO_LONG = 2000
 LONGEST = 12  # leaves of an expression; a longer one is split
 NAMES: dict[int, str] = {  # NumPy's names of functions
     Op.SIN: "sin", Op.COS: "cos", Op.SQRT: "sqrt", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
-    Op.ATAN2: "arctan2", Op.ABS: "abs", Op.MIN: "minimum", Op.MAX: "maximum",
+    Op.ATAN2: "arctan2", Op.ABS: "abs", Op.MIN: "minimum", Op.MAX: "maximum", Op.LESS: "less",
+    Op.LESS_EQUAL: "less_equal", Op.SELECT: "where",
 }  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def needed(graph: Graph, results: Iterable[Any]) -> list[Node]:
     live = {value for value in results if isinstance(value, Node)}
     for node in reversed(graph.nodes):
         if node in live and node.op != INPUT:
-            live.update(x for x in (node.a, node.b) if isinstance(x, Node))
+            live.update(x for x in node.operands if isinstance(x, Node))
     return [node for node in graph.nodes if node in live]
 
 
@@ -92,7 +93,7 @@ class _Writer:
         self.trace, self.names, self.expand = trace, names, expand
         self.on_line: dict[Any, bool] = {}
         for node in trace.live:
-            depends = node.a < trace.n_states if node.op == INPUT else any(map(self._is_on_line, (node.a, node.b)))
+            depends = node.a < trace.n_states if node.op == INPUT else any(map(self._is_on_line, node.operands))
             self.on_line[node] = depends
         self.angles = _sums(node.a for node in trace.live if node.op in (SIN, COS))  # appear inside sines and cosines
         used: list[tuple[Node, Any]] = []
@@ -100,7 +101,7 @@ class _Writer:
             if node.op in (SIN, COS):
                 used += [(node, term) for _, term in signed_terms(node.a)]
             elif node.op not in (INPUT, NEG) and node not in self.angles:
-                used += [(node, _stripped(x)) for x in (node.a, node.b)]
+                used += [(node, _stripped(x)) for x in node.operands]
         self.uses = Counter(x for _, x in used)
         outer = {x for node, x in used if self.on_line[node] and isinstance(x, Node)}
         self.constants = {x for x in outer if not self.on_line[x]}  # constants that on-line equations use
@@ -130,7 +131,7 @@ class _Writer:
         """Write the expression of a node, and name it unless it is written where it is used."""
         on_line = self.on_line[node]
         self.expressions[node] = _expression(node, partial(self.operand, in_constant=not on_line), on_line)
-        operands = [x for x in map(_stripped, (node.a, node.b)) if x is not None]
+        operands = [*map(_stripped, node.operands)]
         long = self.leaves[node] = sum(1 if x in self.called else self.leaves.get(x, 1) for x in operands)
         if self.expand and long > TOO_LONG:
             raise UnsupportedError(
@@ -184,7 +185,7 @@ class _Writer:
         before: set[Node] = set()  # nodes that earlier equations need
         for node in reversed(self.trace.live):
             if node.op != INPUT and (node in before or (node in self.called and node not in self.outputs)):
-                before.update(x for x in (node.a, node.b) if isinstance(x, Node))
+                before.update(x for x in node.operands if isinstance(x, Node))
         return self.outputs - before
 
 
@@ -199,7 +200,7 @@ def _sums(angles: Iterable[Any]) -> set[Node]:
         node = stack.pop()
         if isinstance(node, Node) and node.op in (ADD, SUB, NEG) and node not in sums:
             sums.add(node)
-            stack += [node.a, node.b]
+            stack += node.operands
     return sums
 
 
@@ -207,7 +208,7 @@ def _expression(node: Node, operand: Callable[[Any], Expression], on_line: bool)
     if node.op in (SIN, COS):
         terms = sorted(signed_terms(node.a), key=lambda term: term[1].number if isinstance(term[1], Node) else -1)
         return Call(NAMES[node.op], reduce(lambda total, term: add(term[0], total, operand(term[1])), terms, Sum(())))
-    operands = [operand(x) for x in (node.a, node.b) if x is not None]
+    operands = [*map(operand, node.operands)]
     if node.op in (ADD, SUB):
         return add(1 if node.op == ADD else -1, *operands)
     if node.op == MUL:

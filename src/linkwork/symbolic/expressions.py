@@ -44,15 +44,16 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Call:
-    """Call of a function by its NumPy name; arctan2, minimum and maximum have a ``second`` argument."""
+    """Call of a function by its NumPy name; ``second`` and ``third`` are further arguments, if it has more than one."""
 
     function: str
     argument: Expression
     second: Expression = None
+    third: Expression = None
 
     @property
     def arguments(self) -> tuple[Expression, ...]:
-        return (self.argument,) if self.second is None else (self.argument, self.second)
+        return tuple(x for x in (self.argument, self.second, self.third) if x is not None)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ STEMS = GREEK | {
     "qd": r"\dot{q}", "qdd": r"\ddot{q}", "w": r"\omega", "wd": r"\dot{\omega}", "wi": r"\bar{\omega}",
     "Vd": r"\dot{V}", "vd": r"\dot{v}",
 }  # fmt: skip
-AROUND = {"sqrt": r"\sqrt{{{}}}", "abs": r"\left|{}\right|"}  # functions that enclose their argument
+AROUND = {  # what stands around the arguments; a comparison is 1 or 0, in Iverson's brackets
+    "sqrt": r"\sqrt{{{}}}",
+    "abs": r"\left|{}\right|",
+    "less": r"\left[{} < {}\right]",
+    "less_equal": r"\left[{} \le {}\right]",
+    "where": r"\begin{{cases}} {1} & {0} \ne 0 \\ {2} & \text{{otherwise}} \end{{cases}}",
+}
 FUNCTIONS = {
     "sign": r"\operatorname{sign}", "arctan2": r"\operatorname{atan2}", "minimum": r"\min", "maximum": r"\max",
 }  # fmt: skip
@@ -52,7 +58,7 @@ class LatexPrinter(Printer):
     def call(self, call: Call) -> str:
         arguments = ", ".join(map(self.write, call.arguments))
         if call.function in AROUND:
-            return AROUND[call.function].format(arguments)
+            return AROUND[call.function].format(*map(self.write, call.arguments))
         return self._function(call.function) + self.brackets(arguments)
 
     def whole(self, expression: Expression) -> str:

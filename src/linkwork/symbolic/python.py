@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..quoting import identifier, in_python
-from .expressions import Printer, functions_of
+from .expressions import Call, Printer, functions_of
 from .symbolic_model import SymbolicModel
 
 CONSTANTS = "CONSTANTS"
@@ -53,3 +53,7 @@ class PythonPrinter(Printer):
 
     def power(self, base: str, exponent: int) -> str:
         return f"{base}**{exponent}"
+
+    def call(self, call: Call) -> str:
+        text = super().call(call)
+        return f"(1.0*{text})" if call.function in ("less", "less_equal") else text  # NumPy's give no numbers

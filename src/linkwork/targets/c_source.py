@@ -58,7 +58,7 @@ def _values(function: Exported, name: str) -> Iterator[str]:
 
 
 def literal(number: float, real: str) -> str:
-    """Of as many digits as it takes to read the same number back."""
+    """Return a number with as many digits as it takes to read the same number back."""
     value = float(np.float32(number)) if real == "float" else float(number)
     if not isfinite(value):
         return "NAN" if isnan(value) else "INFINITY" if value > 0 else "(-INFINITY)"
@@ -112,6 +112,11 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
         if op in used:
             yield _choice(real, name, relation)
+    for op, name, relation in ((Op.LESS, "less", "<"), (Op.LESS_EQUAL, "less_equal", "<=")):
+        if op in used:
+            yield _comparison(real, name, relation)
+    if Op.SELECT in used:
+        yield _selection(real)
     if used & {Op.SIN, Op.COS}:
         yield _sine_cosine(real)
     names = value_names(program, lambda number: literal(number, real))
@@ -208,8 +213,23 @@ static {real} {name}({real} a, {real} b)
 }}"""
 
 
+def _comparison(real: str, name: str, relation: str) -> str:
+    return f"""/* 1 or 0; 0 if one of them is not a number */
+static {real} {name}({real} a, {real} b)
+{{
+    return a {relation} b ? {literal(1, real)} : {literal(0, real)};
+}}"""
+
+
+def _selection(real: str) -> str:
+    return f"""static {real} select({real} condition, {real} if_true, {real} if_false)
+{{
+    return condition != {literal(0, real)} ? if_true : if_false;
+}}"""
+
+
 def _sine_cosine(real: str) -> str:
-    """x = n pi/2 + r with |r| <= pi/4: two polynomials of r; the last two bits of n tell which is which, and signs."""
+    """x = n pi/2 + r with |r| <= pi/4: two polynomials of r; the last two bits of n select polynomial and signs."""
     number = lambda x: literal(x, real)  # noqa: E731
     f, epsilon = ("f", "FLT_EPSILON") if real == "float" else ("", "DBL_EPSILON")
     parts = [number(float.fromhex(part)) for part in PARTS[real]]

@@ -12,7 +12,8 @@ from .listing import Exported
 
 NAMES = {
     Op.SQRT: "sqrt", Op.SIN: "sin", Op.COS: "cos", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
-    Op.ATAN2: "atan2", Op.ABS: "fabs", Op.MIN: "fmin", Op.MAX: "fmax",
+    Op.ATAN2: "atan2", Op.ABS: "fabs", Op.MIN: "fmin", Op.MAX: "fmax", Op.LESS: "lt", Op.LESS_EQUAL: "le",
+    Op.SELECT: "if_else",
 }  # fmt: skip
 
 

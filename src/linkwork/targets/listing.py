@@ -33,6 +33,7 @@ OPERATIONS = {
     Op.FMA: "{} * {} + {}", Op.FMS: "{} * {} - {}", Op.FNMA: "{2} - {0} * {1}",
     Op.EXP: "exp({})", Op.LOG: "log({})", Op.TANH: "tanh({})", Op.ATAN2: "atan2({}, {})", Op.ABS: "fabs({})",
     Op.MIN: "minimum({}, {})", Op.MAX: "maximum({}, {})",
+    Op.LESS: "less({}, {})", Op.LESS_EQUAL: "less_equal({}, {})", Op.SELECT: "select({}, {}, {})",
 }  # fmt: skip
 WIDTH = 116
 NO_BREAK = "\xa0"  # a blank at which no line ends
@@ -44,7 +45,7 @@ inline int long mutable namespace new operator private protected public register
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
 all clean help install test
 main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
-exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum
+exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select where
 """  # of C and C++, of CMake, and those that the files use themselves: no names of functions
 
 
@@ -134,7 +135,7 @@ def description(function: Exported) -> Iterator[str]:
     yield from label.assumed
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):
-        yield f"Operations on the parameters alone, beside these: {count(program, off_line=True)}."
+        yield f"Further operations, on the parameters alone: {count(program, off_line=True)}."
 
 
 def _packed(function: Exported) -> Iterator[str]:
@@ -146,18 +147,18 @@ def _packed(function: Exported) -> Iterator[str]:
 
 
 def _layouts(function: Exported) -> Iterator[tuple[str, Any]]:
-    """Of the joint vectors, by name."""
+    """Yield the layouts of the joint vectors, by name."""
     ports = (*function.program.inputs, *function.program.outputs)
     layouts = function.label.layouts
     return ((port.name, layouts[port.name]) for port in ports if port.name in layouts and port.size)
 
 
 def _entries(function: Exported) -> dict[str, tuple[str, ...]]:
-    """Names of vectors -> names of their entries, told once for all vectors that hold the same."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Return names of vectors -> names of their entries, once for all vectors with the same entries."""
+    vectors: dict[tuple[str, ...], list[str]] = {}
     for name, layout in _layouts(function):
-        found.setdefault(layout.names, []).append(name)
-    return {", ".join(ports): entries for entries, ports in found.items()}
+        vectors.setdefault(layout.names, []).append(name)
+    return {", ".join(ports): entries for entries, ports in vectors.items()}
 
 
 def _meanings(function: Exported) -> dict[tuple[str, str], list[str]]:

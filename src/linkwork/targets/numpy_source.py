@@ -25,6 +25,11 @@ IMPORTED = {
     Op.ATAN2: "arctan2 as atan2", Op.COS: "cos", Op.EXP: "exp", Op.ABS: "fabs", Op.LOG: "log", Op.MAX: "maximum",
     Op.MIN: "minimum", Op.SIGN: "sign", Op.SIN: "sin", Op.SQRT: "sqrt", Op.TANH: "tanh",
 }  # fmt: skip
+DEFINED = {
+    Op.LESS: "def less(a, b):\n    return np.where(a < b, 1.0, 0.0)",
+    Op.LESS_EQUAL: "def less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
+    Op.SELECT: "def select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
+}
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
     x = np.asanyarray(x)
@@ -53,7 +58,7 @@ def numpy_source(function: Exported, name: str) -> str:
 import numpy as np
 {_imports(function)}
 
-{ENTRIES.format(dtype=DTYPE[function.dtype])}
+{_definitions(function)}{ENTRIES.format(dtype=DTYPE[function.dtype])}
 
 
 def {name}({inputs}):
@@ -69,6 +74,11 @@ def _imports(function: Exported) -> str:
     used = {op for op, *_ in function.program.instructions}
     names = [name for op, name in IMPORTED.items() if op in used]
     return f"from numpy import {', '.join(names)}\n" if names else ""
+
+
+def _definitions(function: Exported) -> str:
+    used = {op for op, *_ in function.program.instructions}
+    return "".join(f"{text}\n\n\n" for op, text in DEFINED.items() if op in used)
 
 
 def _lines(function: Exported) -> Iterator[str]:

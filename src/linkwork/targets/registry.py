@@ -46,6 +46,9 @@ class Target:
         dtypes: Types of numbers that it knows; default: float64 and float32.
         requires: Optional dependency, the name of a module.
         install: Command that installs ``requires``.
+
+    Example:
+        >>> listing = linkwork.targets.Target("list", "One line.", write=lambda f, name: name, files=("{name}.txt",))
     """
 
     name: str
@@ -63,7 +66,17 @@ class Target:
     install: str = ""
 
     def load(self, ability: str) -> Any:
-        """The object that has this ability, imported if need be."""
+        """Return the object that runs, writes or expresses programs, imported at its first use.
+
+        Args:
+            ability: "run", "write" or "express".
+
+        Returns:
+            The object.
+
+        Raises:
+            UnsupportedError: The optional dependency is not installed.
+        """
         if self.requires and find_spec(self.requires) is None:
             raise missing_package(self.requires, self.install, f"target {self.name}")
         place = getattr(self, ability)
@@ -79,7 +92,20 @@ class Target:
         return {each.name: each.default for each in parameters if each.default is not Parameter.empty}
 
     def ask(self, ability: str, function: Exported, name: str, options: Mapping[str, Any]) -> Any:
-        """What ``write`` or ``express`` makes of a function that is what this target needs."""
+        """Return what ``write`` or ``express`` makes of a function.
+
+        Args:
+            ability: "write" or "express".
+            function: The Function.
+            name: Its name in the source.
+            options: Options of the target.
+
+        Returns:
+            Text, bytes, a dict of them by file name, or an object of another library.
+
+        Raises:
+            UnsupportedError: The target does not support the number type or an operation.
+        """
         where = f"{function.label.quantity}, target {self.name}"
         if function.dtype not in self.dtypes:
             message = "this target does not know the dtype"
@@ -134,7 +160,21 @@ TARGETS = {target.name: target for target in BUNDLED}
 
 
 def register(target: Target) -> None:
-    """Add a target of your own, or replace one of the same name, in this process."""
+    """Add a target of your own, or replace one of the same name, in this process.
+
+    Args:
+        target: The target.
+
+    Raises:
+        LinkworkError: It can neither run, write nor express programs, or it writes no file.
+
+    Example:
+        >>> linkwork.targets.register(
+        ...     linkwork.targets.Target("names", "One line.", write=lambda f, name: name, files=("{name}.txt",))
+        ... )
+        >>> "names" in linkwork.targets.names("write")
+        True
+    """
     if not any(getattr(target, ability) for ability in ABILITIES):
         raise LinkworkError("this target can do nothing", where=target.name, expected="run, write or express")
     if target.write and not target.files:
@@ -143,7 +183,19 @@ def register(target: Target) -> None:
 
 
 def names(ability: str = "", takes: str = "") -> list[str]:
-    """Names of the targets; of those that "run", "write" or "express"; of those that take "program" or "equations"."""
+    """Return the names of the targets.
+
+    Args:
+        ability: Only those that "run", "write" or "express" programs. Default: all.
+        takes: Only those that take a "program" or "equations". Default: all.
+
+    Returns:
+        A list of names.
+
+    Example:
+        >>> linkwork.targets.names("run")
+        ['native', 'interpreter']
+    """
     return [
         name
         for name, target in TARGETS.items()
@@ -152,19 +204,47 @@ def names(ability: str = "", takes: str = "") -> list[str]:
 
 
 def find(name: str, ability: str = "", *, takes: str = "", where: str = "") -> Target:
-    """The target of this name; an error lists those with this ability."""
+    """Return the target of this name.
+
+    Args:
+        name: Its name.
+        ability: "run", "write" or "express", which it must have. Default: any.
+        takes: "program" or "equations", which it must take. Default: any.
+        where: What error messages begin with.
+
+    Returns:
+        The target.
+
+    Raises:
+        UnknownNameError: There is no such target; the message lists those there are.
+
+    Example:
+        >>> linkwork.targets.find("c").files[0]
+        '{name}.h'
+    """
     if name not in (known := names(ability, takes)):
         raise UnknownNameError(ABILITIES.get(ability, "target"), name, known, where=where)
     return TARGETS[name]
 
 
 def backend(name: str) -> Backend:
-    """What compiles programs and time loops, imported when it is used: most programs start sooner without LLVM."""
+    """Return the back end that compiles programs and time loops, imported at its first use.
+
+    Args:
+        name: "native" or "interpreter", or one of your own.
+
+    Returns:
+        The module or object.
+
+    Example:
+        >>> linkwork.targets.backend("interpreter").__name__
+        'linkwork.codegen.interpreter'
+    """
     return find(name, "run").load("run")
 
 
 def sources(function: Exported, target: str, name: str | None = None, **options: Any) -> dict[str, str | bytes]:
-    """Texts of a function in a language, by file name."""
+    """Return the texts of a function in a language, by file name."""
     found, name = find(target, "write"), name_of(function, name)
     made = found.ask("write", function, name, options)
     if isinstance(made, Mapping):
@@ -190,10 +270,17 @@ def export(
         path: Folder for a target of several files, else a file or a folder. Default: named after the function.
         name: Name of the function in the source. Default: made of robot, quantity and frame.
         overwrite: Replace files that exist. Default: False.
-        options: Those of the target, ``find(target).options``.
+        **options: Options of the target, ``find(target).options``.
 
     Returns:
         Paths of the files.
+
+    Raises:
+        LinkworkError: A file exists and ``overwrite`` is not set, or the name cannot be used.
+
+    Example:
+        >>> [path.name for path in linkwork.targets.export(robot.gravity, "numpy", "gravity.py")]
+        ['gravity.py']
     """
     files, name = find(target, "write").files, name_of(function, name)
     folder = Path(path or (name if len(files) > 1 else ""))
@@ -205,5 +292,19 @@ def export(
 
 
 def express(function: Exported, target: str, name: str | None = None, **options: Any) -> Any:
-    """A function as an object of another library: a ``casadi.Function``, a dict of sympy expressions."""
+    """Return a function as an object of another library: a ``casadi.Function``, a dict of sympy expressions.
+
+    Args:
+        function: A ``linkwork.Function``.
+        target: Name of the target, one of ``names("express")``.
+        name: Name of the function there. Default: made of robot, quantity and frame.
+        **options: Options of the target.
+
+    Returns:
+        The object.
+
+    Example:
+        >>> linkwork.targets.express(linkwork.load("planar2r").potential_energy, "sympy").keys()
+        dict_keys(['V'])
+    """
     return find(target, "express").ask("express", function, name_of(function, name), options)

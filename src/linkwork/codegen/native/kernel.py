@@ -316,6 +316,14 @@ def _operate(f: Function, op: Op, args: list[str]) -> str:
             return f.intrinsic("sqrt", *args)
         case Op.ABS:
             return f.intrinsic("fabs", *args)
+        case Op.LESS | Op.LESS_EQUAL:
+            vector, mask = f.module.vector, f"<{f.module.lanes} x i1>"
+            holds = f.let(f"fcmp {'olt' if op == Op.LESS else 'ole'} {vector} {args[0]}, {args[1]}")
+            return f.let(f"select {mask} {holds}, {vector} {f.constant(1.0)}, {vector} zeroinitializer")
+        case Op.SELECT:
+            vector, mask = f.module.vector, f"<{f.module.lanes} x i1>"
+            holds = f.let(f"fcmp une {vector} {args[0]}, zeroinitializer")
+            return f.let(f"select {mask} {holds}, {vector} {args[1]}, {vector} {args[2]}")
         case Op.MIN | Op.MAX:
             return emit_choice(f, op == Op.MAX, *args)
         case Op.EXP | Op.LOG | Op.TANH | Op.ATAN2:

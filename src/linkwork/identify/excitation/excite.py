@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...compose import compile
 from ...control import Reference, Sampled
 from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...notes import Note
 from ...options import ExciteOptions, one_of_names, takes_options
-from ...pipeline import compile
 from ...progress import Progress
 from .augmented_lagrangian import OBJECTIVES, Problem, descend
 from .excitation import Excitation, Margin

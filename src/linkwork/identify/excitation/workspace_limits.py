@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...compose import compile
 from ...errors import LinkworkError, ShapeError, at_door
-from ...pipeline import compile
 from .motion_limits import Rows
 from .motion_path import Moved, Path, Slopes
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...compose import compile
 from ...errors import LinkworkError
-from ...pipeline import compile
 from ...table import Column, Table, notebook
 from ..logs.log import Log
 from .stacked_regressor import Collector, blocks, frames_of, require_enough, thinning

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...compose import compile
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import drives_of
 from ...formulations.drives import motors
@@ -15,7 +16,6 @@ from ...model import ELEMENTS, FrictionLaw, Joint, Model, Motor, changed_drives
 from ...model.drive import Coulomb, Viscous, law_with
 from ...options import IdentifyOptions
 from ...parameters import base_parameters, parameter_vector
-from ...pipeline import compile
 from ...spatial import Inertia, Pose
 from ...workspace import Cache, Workspace
 

@@ -188,7 +188,7 @@ def _scaled(program: Program, scale: list[Fraction]) -> Program:
     for number, (op, *args) in program.numbered():
         free = [a for a in args if a not in constants]
         operands = [values[a] for a in args]
-        if len(free) < len(args) and free:
+        if len(free) < len(args) and free and op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV):  # functions keep theirs
             (k,) = (k for k, a in enumerate(args) if a in constants)
             wanted, other = scale[number], scale[free[0]]
             if op == Op.MUL:

@@ -36,7 +36,7 @@ MUL = int(Op.MUL)
 def work(done: Operations) -> int:
     """What a pass must lower: the number of operations, the dear ones by their weight."""
     functions = done.sincos + done.exp + done.log + done.tanh + done.atan2
-    choices = done.abs + done.min + done.max
+    choices = done.abs + done.min + done.max + done.compare + done.select
     return done.mul + done.add + done.neg + choices + DIVISION * (done.div + done.sqrt) + FUNCTION * functions
 
 

@@ -13,7 +13,7 @@ WINDOW = 4  # how far the order of creation may be left; wider windows spilled l
 
 
 def order_for_registers(program: Program) -> Program:
-    """Of the oldest instructions that could run now, take the one after which the fewest values are alive.
+    """Order instructions: from the oldest that could run now, take the one after which the fewest values are alive.
 
     The order in which a formulation creates its values is a good one already (a recursion finishes one body before the
     next): depth first from the results kept twice as many values alive on a quadruped and ran 15 % slower.

@@ -105,7 +105,7 @@ class _Waves:
         return found
 
     def _turn(self, s: int, one: Monomial, t: int, two: Monomial) -> tuple[Angles, Op, int] | None:
-        """Of ``s one + t two``: the angles, sine or cosine of their sum, and its sign."""
+        """Return the angles of ``s one + t two``, whether it is the sine or cosine of their sum, and its sign."""
         (p, a), (r, b) = (self.wave[f] for f in one)
         (u, c), (w, d) = (self.wave[f] for f in two)
         if (c, d) != (a, b):

@@ -230,7 +230,7 @@ def contact_forces(
         if forces is None:
             on = np.ones(len(model.switched)) if contacts is None else contacts
             independent = v[..., list(model.mobility.independent)] if all_joints else v
-            forces = workspace.function("contact_dynamics")(q, independent, tau, on, **options).forces
+            forces = workspace.compiled("contact_dynamics")(q, independent, tau, on, **options).forces
         q = np.broadcast_to(q, (*np.shape(forces)[:-2], model.nq))
         q, forces = _checked(model, q, forces)
         frame_wrenches = dict(wrenches or {})
@@ -239,6 +239,6 @@ def contact_forces(
         options["wrenches"] = frame_wrenches
     constraint_forces = None
     if rolls:  # the forces of contacts with a switch are wrenches
-        rates = v if all_joints else workspace.function("joint_velocities")(q, v)
-        constraint_forces = workspace.function("constraint_forces")(q, rates, tau, **options)
+        rates = v if all_joints else workspace.compiled("joint_velocities")(q, v)
+        constraint_forces = workspace.compiled("constraint_forces")(q, rates, tau, **options)
     return ContactForces.of(model, q, constraint_forces=constraint_forces, contact_forces=forces)

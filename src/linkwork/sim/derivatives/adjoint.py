@@ -19,9 +19,10 @@ from typing import Any
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Scheme
 from ...codegen.timeloop import TimeLoop
+from ...compose import compile
 from ...derive import vjp
 from ...function import Function
-from ...pipeline import compile, tangents
+from ...pipeline import tangents
 from ...program import Port, Program
 from ...program.replay import assembled, input_nodes, replayed, split
 from ..plant.plant import Plant

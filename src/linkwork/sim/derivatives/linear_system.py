@@ -79,17 +79,17 @@ def _continuous(workspace: Workspace, q: Any, v: Any, actions: Sequence[Any]) ->
     """
     model = workspace.model
     located, n = list(model.mobility.configuration), model.n_configuration
-    _, da_dq, da_dv, *by_action = workspace.function("forward_dynamics_derivatives")(q, v, *actions)
+    _, da_dq, da_dv, *by_action = workspace.compiled("forward_dynamics_derivatives")(q, v, *actions)
     batch, rolls = da_dq.shape[:-2], n > model.nv
     A = np.zeros((*batch, n + model.nv, n + model.nv))
-    A[..., :n, n:] = workspace.function("velocity_map")(q)[..., located, :] if rolls else np.eye(n)
+    A[..., :n, n:] = workspace.compiled("velocity_map")(q)[..., located, :] if rolls else np.eye(n)
     A[..., n:, :n], A[..., n:, n:] = da_dq, da_dv
     if not all(joint.kind.straight for joint in model.coordinates.joints):
-        G = workspace.function("position_map")(q) if model.constrained else np.eye(n)
-        brackets = _brackets(model, workspace.function("joint_velocities")(q, v))
+        G = workspace.compiled("position_map")(q) if model.constrained else np.eye(n)
+        brackets = _brackets(model, workspace.compiled("joint_velocities")(q, v))
         A[..., :n, :n] = -(brackets @ G)[..., located, :]  # (1)
     if rolls:
-        A[..., :n, :n] += workspace.function("joint_velocities").derivative("q")(q, v)[..., located, :]  # (2)
+        A[..., :n, :n] += workspace.compiled("joint_velocities").derivative("q")(q, v)[..., located, :]  # (2)
     da_du = np.concatenate(by_action, axis=-1)
     return LinearSystem(A, np.concatenate([np.zeros((*batch, n, da_du.shape[-1])), da_du], axis=-2))
 

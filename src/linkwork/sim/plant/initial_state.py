@@ -58,7 +58,7 @@ def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndar
             raise ShapeError("a quaternion has not unit length", where="q0", got=got, fix=fix)
         q[:, entries] /= length[:, None]
     if model.constrained:
-        residual = np.abs(workspace.function("loop_residual")(q)).max()
+        residual = np.abs(workspace.compiled("loop_residual")(q)).max()
         if not residual < OPEN:
             raise LinkworkError(
                 "the loops are not closed at q0",
@@ -89,15 +89,15 @@ def _joint_velocities(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.
     if not v.any():
         return np.zeros((len(q), model.coordinates.nv))
     if v.shape[-1] == model.nv:
-        if not (conditioning := workspace.function("conditioning")(q)).min() >= SINGULAR:
+        if not (conditioning := workspace.compiled("conditioning")(q)).min() >= SINGULAR:
             raise LinkworkError(
                 "velocities of the independent joints do not determine the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
                 fix=f"give v0 of all {model.coordinates.nv} joints: {model.coordinates.velocities}",
             )
-        return workspace.function("joint_velocities")(q, v)
-    residual_rate = np.abs(workspace.function("loop_rates")(q, v)).max()
+        return workspace.compiled("joint_velocities")(q, v)
+    residual_rate = np.abs(workspace.compiled("loop_rates")(q, v)).max()
     if not residual_rate < OPEN * max(1.0, np.abs(v).max()):
         raise LinkworkError(
             "velocities of all joints would open the loops",

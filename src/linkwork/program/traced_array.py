@@ -1,0 +1,280 @@
+"""TracedArray: a NumPy array of graph nodes, so that ordinary NumPy code can be traced.
+
+Operators, indexing, ``@``, stacking, reductions and the functions of ``ELEMENTWISE`` and ``LINEAR_ALGEBRA`` work as on
+arrays of numbers. Comparisons give masks of 1 and 0, for ``np.where``. A single entry is a TracedArray of shape ().
+What would need the value of an entry (a branch, a conversion to float, sorting) raises TypeError with the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from .. import scalar
+from ..scalar import less_equal, linear_algebra, maximum, minimum, where
+from .graph import Node
+
+BRANCH = (
+    "the value of a traced number is not known while tracing, so it cannot decide a branch: use "
+    "np.where(condition, a, b), np.minimum, np.maximum or np.clip"
+)
+
+
+class TracedArray(np.ndarray):
+    """An array of graph nodes and plain numbers."""
+
+    __array_priority__ = 1000
+
+    def __new__(cls, entries: Any) -> TracedArray:
+        array = np.array(entries, dtype=object)
+        return np.array(_bare(array), dtype=object).reshape(array.shape).view(cls)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, out: Any = None, **options: Any) -> Any:
+        if (
+            options.pop("dtype", None) not in (None, object, bool, np.dtype(bool))
+            or options.pop("where", True) is not True
+        ):
+            raise TypeError(f"np.{ufunc.__name__} of traced numbers takes no dtype= or where=")
+        name = ufunc.__name__
+        if name in ELEMENTWISE:
+            ufunc = np.frompyfunc(ELEMENTWISE[name], ufunc.nin, 1)
+            if name in IDENTITIES and method == "reduce":
+                options.setdefault("initial", IDENTITIES[name])
+        elif name not in ARITHMETIC:
+            raise TypeError(f"np.{name} cannot be traced; the functions that can: {', '.join(sorted(ELEMENTWISE))}")
+        plain = [_plain(x) for x in operands]
+        if out is not None:
+            options["out"] = tuple(_plain(x) for x in out)
+        result = getattr(ufunc, method)(*plain, **options)
+        return out[0] if out is not None else _wrapped(result)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        handler = FUNCTIONS.get(function)
+        if handler is not None:
+            return _wrapped(handler(*args, **kwargs))
+        if getattr(function, "__module__", "").startswith("numpy.linalg"):
+            known = ", ".join(sorted(each.__name__ for each in LINEAR_ALGEBRA))
+            raise TypeError(f"np.linalg.{function.__name__} cannot be traced; those that can: {known}")
+        return _wrapped(super().__array_function__(function, types, args, kwargs))
+
+    def __getitem__(self, place: Any) -> TracedArray:
+        if isinstance(place, TracedArray) or (
+            isinstance(place, tuple) and any(isinstance(x, TracedArray) for x in place)
+        ):
+            raise TypeError("a traced number cannot be an index: its value is not known while tracing; use np.where")
+        return _wrapped(super().__getitem__(place))
+
+    def __iter__(self) -> Iterator[TracedArray]:
+        return (self[k] for k in range(len(self)))
+
+    def __bool__(self) -> bool:
+        if self.size == 1 and not isinstance(self.item(), Node):
+            return bool(self.item())
+        raise TypeError(BRANCH)
+
+    def __float__(self) -> float:
+        if self.size == 1 and not isinstance(self.item(), Node):
+            return float(self.item())
+        raise TypeError(
+            "the value of a traced number is not known while tracing: use NumPy's functions instead of math's, and "
+            "build arrays with np.stack or np.array instead of filling an array of floats"
+        )
+
+    __int__ = __index__ = __float__  # type: ignore[assignment]
+
+    def sum(self, *args: Any, **options: Any) -> Any:
+        return np.add.reduce(self, *(args or (options.pop("axis", None),)), **options)
+
+    def max(self, axis: Any = None, **options: Any) -> Any:
+        return np.maximum.reduce(self, axis, **options)
+
+    def min(self, axis: Any = None, **options: Any) -> Any:
+        return np.minimum.reduce(self, axis, **options)
+
+    def clip(self, lower: Any = None, upper: Any = None, **_options: Any) -> TracedArray:
+        return _wrapped(_clip(self, lower, upper))
+
+    def __repr__(self) -> str:
+        return f"<TracedArray of shape {self.shape}>"
+
+    __str__ = __repr__
+
+
+_bare = np.frompyfunc(lambda x: x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x, 1, 1)  # of one entry each
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, TracedArray):
+        return x.view(np.ndarray)
+    if isinstance(x, (list, tuple, Node)) or (isinstance(x, np.ndarray) and x.dtype == object):
+        return _bare(np.array(x, dtype=object))
+    return x
+
+
+def _wrapped(result: Any) -> Any:
+    if isinstance(result, TracedArray):
+        return result
+    if isinstance(result, Node) or (isinstance(result, np.ndarray) and result.dtype == object):
+        return TracedArray(result)
+    if isinstance(result, (tuple, list)):
+        return type(result)(map(_wrapped, result)) if type(result) in (tuple, list) else tuple(map(_wrapped, result))
+    return result
+
+
+# -- entry by entry ----------------------------------------------------------------------------------------------------
+
+ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "positive", "matmul", "conjugate", "vecdot"}
+
+
+def _power(x: Any, exponent: Any) -> Any:
+    if isinstance(exponent, Node) or exponent % 1:
+        if not isinstance(exponent, Node) and exponent % 0.5 == 0:
+            return scalar.sqrt(x) ** int(2 * exponent)
+        return scalar.exp(exponent * scalar.log(x))
+    return x ** int(exponent)
+
+
+def _equal(a: Any, b: Any) -> Any:
+    return less_equal(a, b) * less_equal(b, a)
+
+
+def _complement(x: Any) -> Any:
+    """The sine from the cosine, or the other way round."""
+    return scalar.sqrt((1 - x) * (1 + x))
+
+
+def _cosh(x: Any) -> Any:
+    power = scalar.exp(x)
+    return 0.5 * (power + 1 / power)
+
+
+def _log1p(x: Any) -> Any:
+    """log(1 + x) to full precision near 0 (Kahan): the rounding of 1 + x is undone by a quotient."""
+    total = 1 + x
+    same = _equal(total, 1)
+    return where(same, x, scalar.log(total) * x / where(same, 1, total - 1))
+
+
+def _arcsinh(x: Any) -> Any:
+    size = scalar.absolute(x)
+    return scalar.sign(x) * _log1p(size + size * size / (1 + scalar.sqrt(1 + size * size)))
+
+
+def _not(x: Any) -> Any:
+    return 1 - _truth(x)
+
+
+def _truth(x: Any) -> Any:
+    """1 where x is not zero, else 0."""
+    return x if isinstance(x, (bool, int)) and x in (0, 1) else where(x, 1, 0)
+
+
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    "absolute": scalar.absolute,
+    "arccos": lambda x: scalar.atan2(_complement(x), x),
+    "arccosh": lambda x: scalar.log(x + scalar.sqrt(x - 1) * scalar.sqrt(x + 1)),
+    "arcsin": lambda x: scalar.atan2(x, _complement(x)),
+    "arcsinh": _arcsinh,
+    "arctan": lambda x: scalar.atan2(x, 1.0),
+    "arctan2": scalar.atan2,
+    "arctanh": lambda x: 0.5 * _log1p(2 * x / (1 - x)),
+    "bitwise_and": lambda a, b: _truth(a) * _truth(b),
+    "bitwise_or": lambda a, b: maximum(_truth(a), _truth(b)),
+    "cos": scalar.cos,
+    "cosh": _cosh,
+    "deg2rad": lambda x: x * (pi / 180),
+    "degrees": lambda x: x * (180 / pi),
+    "equal": _equal,
+    "exp": scalar.exp,
+    "exp2": lambda x: scalar.exp(x * float(np.log(2))),
+    "expm1": lambda x: scalar.tanh(0.5 * x) * (scalar.exp(x) + 1),
+    "fabs": scalar.absolute,
+    "float_power": _power,
+    "greater": lambda a, b: scalar.less(b, a),
+    "greater_equal": lambda a, b: less_equal(b, a),
+    "heaviside": lambda x, at_zero: where(scalar.less(x, 0), 0, where(scalar.less(0, x), 1, at_zero)),
+    "hypot": lambda a, b: scalar.sqrt(a * a + b * b),
+    "invert": _not,
+    "isnan": lambda x: 1 - less_equal(x, x),
+    "less": scalar.less,
+    "less_equal": less_equal,
+    "log": scalar.log,
+    "log10": lambda x: scalar.log(x) * (1 / float(np.log(10))),
+    "log1p": _log1p,
+    "log2": lambda x: scalar.log(x) * (1 / float(np.log(2))),
+    "logical_and": lambda a, b: _truth(a) * _truth(b),
+    "logical_not": _not,
+    "logical_or": lambda a, b: maximum(_truth(a), _truth(b)),
+    "maximum": maximum,
+    "minimum": minimum,
+    "not_equal": lambda a, b: 1 - _equal(a, b),
+    "power": _power,
+    "rad2deg": lambda x: x * (180 / pi),
+    "radians": lambda x: x * (pi / 180),
+    "reciprocal": lambda x: 1 / x,
+    "sign": scalar.sign,
+    "sin": scalar.sin,
+    "sinh": lambda x: scalar.tanh(x) * _cosh(x),
+    "sqrt": scalar.sqrt,
+    "square": lambda x: x * x,
+    "tan": lambda x: scalar.sin(x) / scalar.cos(x),
+    "tanh": scalar.tanh,
+}
+IDENTITIES = {"logical_and": 1, "logical_or": 0, "bitwise_and": 1, "bitwise_or": 0}  # of reductions
+
+
+# -- functions of whole arrays -----------------------------------------------------------------------------------------
+
+
+def _where(condition: Any, *choices: Any) -> Any:
+    if len(choices) != 2:
+        raise TypeError("np.where of traced numbers takes a condition and two choices: np.where(condition, a, b)")
+    return np.frompyfunc(where, 3, 1)(*map(_plain, (condition, *choices)))
+
+
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
+    low, high = options.get("min", a_min), options.get("max", a_max)
+    if low is not None:
+        x = np.maximum(x, low)
+    return np.minimum(x, high) if high is not None else x
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    if ord is None or (ord == 2 and (np.ndim(x) == 1 or isinstance(axis, int))) or ord == "fro":
+        return np.sqrt(np.sum(np.asanyarray(x) ** 2, axis=axis, keepdims=keepdims))
+    if ord in (1, np.inf) and (np.ndim(x) == 1 or isinstance(axis, int)):
+        return (np.sum if ord == 1 else np.max)(np.abs(x), axis=axis, keepdims=keepdims)
+    raise TypeError(f"np.linalg.norm of traced numbers has no ord={ord!r}; use the default, 1, 2 or np.inf of vectors")
+
+
+def _of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of nested lists as one of arrays."""
+
+    def applied(A: Any, *others: Any, **options: Any) -> Any:
+        if np.ndim(A) != 2:
+            raise TypeError(f"linear algebra of traced numbers takes one matrix, not an array of shape {np.shape(A)}")
+        result = function(*(np.asanyarray(x).tolist() for x in (A, *others)), **options)
+        return tuple(map(TracedArray, result)) if isinstance(result, tuple) else TracedArray(result)
+
+    return applied
+
+
+def _solve(A: Any, b: Any) -> Any:
+    if np.ndim(b) == 1:
+        return _of_matrix(linear_algebra.solve)(A, b)
+    return np.stack([_of_matrix(linear_algebra.solve)(A, column) for column in np.asanyarray(b).T], axis=1)
+
+
+LINEAR_ALGEBRA = {
+    np.linalg.norm: _norm,
+    np.linalg.solve: _solve,
+    np.linalg.inv: _of_matrix(linear_algebra.inverse),
+    np.linalg.pinv: _of_matrix(linear_algebra.pseudo_inverse),
+    np.linalg.qr: _of_matrix(linear_algebra.qr),
+    np.linalg.cholesky: _of_matrix(linear_algebra.cholesky),
+    np.linalg.det: _of_matrix(linear_algebra.determinant),
+}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.clip: _clip, **LINEAR_ALGEBRA}

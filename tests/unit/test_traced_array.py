@@ -1,0 +1,163 @@
+"""Traced arrays behave as NumPy's: the same code on arrays of numbers, and traced, gives the same numbers."""
+
+import numpy as np
+import pytest
+
+from linkwork import rotations
+from linkwork.program import Port, interpret, optimize, trace
+from linkwork.program.traced_array import ELEMENTWISE, TracedArray
+from linkwork.scalar import linear_algebra
+
+RNG = np.random.default_rng(0)
+X, A = RNG.normal(size=3), RNG.normal(size=(3, 3))
+
+
+def traced(function, *arrays):
+    """The results of a function that is traced on arrays of these shapes, then run on their numbers."""
+
+    def run(*values):
+        results = function(*map(TracedArray, values))
+        return {f"y{k}": TracedArray(value).tolist() for k, value in enumerate(results)}
+
+    ports = [Port(f"x{k}", np.shape(x)) for k, x in enumerate(arrays)]
+    program = trace("f", run, ports)
+    outputs = interpret(program, arrays)
+    for once, again in zip(outputs, interpret(optimize(program), arrays)):
+        assert np.allclose(once, again, rtol=1e-13, atol=1e-13, equal_nan=True)
+    return outputs
+
+
+def same(function, *arrays, tolerance=4e-15):
+    for ours, theirs in zip(traced(function, *arrays), function(*arrays), strict=True):
+        assert ours.shape == np.shape(theirs)
+        assert np.allclose(ours, np.asarray(theirs, float), rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+DOMAIN = {"arccosh": 1.5 + np.abs(X), "sqrt": np.abs(X), "log": np.abs(X), "log2": np.abs(X), "log10": np.abs(X)}
+OF_TWO = {"arctan2", "hypot", "maximum", "minimum", "less", "less_equal", "greater", "greater_equal", "equal"}
+OF_TWO |= {"not_equal", "heaviside", "power", "float_power"}
+MASKS = {"bitwise_and", "bitwise_or", "invert", "logical_and", "logical_or", "logical_not"}
+
+
+@pytest.mark.parametrize("name", sorted(set(ELEMENTWISE) - OF_TWO - MASKS))
+def test_functions_of_one(name):
+    function = getattr(np, name)
+    same(lambda x: [function(x)], DOMAIN.get(name, X / 3))
+    same(lambda x: [function(x)], DOMAIN.get(name, X / 3) * (1e-9 if name not in DOMAIN else 1))
+
+
+@pytest.mark.parametrize("name", sorted(OF_TWO))
+def test_functions_of_two(name):
+    function = getattr(np, name)
+    positive = np.abs(X) if "power" in name else X
+    same(lambda x, y: [function(x, y), function(x, x), function(x, 0.5)], positive, np.round(A[0], 1))
+
+
+def test_masks():
+    def run(x):
+        low, high = x > -0.5, x <= 0.5
+        masks = [low & high, low | high, ~low, np.logical_and(low, high), np.logical_or(low, high), np.logical_not(low)]
+        return [*masks, np.any(low), np.all(low), np.where(low & high, x, -x), np.where(x[0] > 0, 1.0, x), low * 2.0]
+
+    same(run, X)
+    same(run, np.array([-0.5, 0.5, np.nan]))
+
+
+def test_shapes():
+    def run(x, A):
+        block = np.block([[A, np.zeros((3, 1))]])
+        stacked = [np.stack([x, A[1]]), np.concatenate([x, np.ones(2)]), np.array([x[0], 2 * x[1], 3.0]), block]
+        sums = [x.sum(), A.mean(axis=0), np.sum(A, axis=1), np.prod(x), np.cumsum(x), sum(y * y for y in x)]
+        products = [A @ x, x @ A, x.dot(x), np.outer(x, x), np.cross(x, A[0]), np.einsum("ij,j", A, x), np.kron(x, x)]
+        ends = [A.max(axis=1), np.min(x), np.clip(x, -0.2, 0.3), np.clip(x, None, 0.1), x.clip(0.0, 1.0), abs(x)]
+        parts = [A.T, A[1:, ::-1], A[:, 1], np.diag(x), np.trace(A), np.reshape(A, 9), A[[0, 2]], -x, x / 2, 2 / x]
+        powers = [x**2, x**3, x**-2, np.abs(x) ** 0.5, np.abs(x) ** 1.7, [1.0, 2.0, 3.0] @ A]
+        return [*stacked, *sums, *products, *ends, *parts, *powers]
+
+    same(run, X, A)
+
+
+def test_linear_algebra():
+    def run(x, A):
+        B, low = A @ A.T + np.eye(3), A[:, :2]
+        solved = [np.linalg.solve(A, x), np.linalg.solve(A, A.T), np.linalg.inv(A), np.linalg.det(A)]
+        pseudo = [np.linalg.pinv(A[:2]), np.linalg.pinv(low), np.linalg.cholesky(B), np.linalg.norm(x)]
+        return [*solved, *pseudo, np.linalg.norm(A), np.linalg.norm(x, 1), np.linalg.norm(A, axis=1)]
+
+    same(run, X, A, tolerance=1e-13)
+    Q, R = traced(lambda A: list(np.linalg.qr(A)), A)
+    assert np.allclose(Q @ R, A, rtol=1e-14) and np.allclose(Q.T @ Q, np.eye(3), atol=1e-15)
+    assert (np.diag(R) > 0).all() and np.allclose(np.tril(R, -1), 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
+def test_linear_algebra_of_numbers(n):
+    rng = np.random.default_rng(n)
+    A, b = rng.normal(size=(n, n)), rng.normal(size=n)
+    S = A @ A.T + np.eye(n)
+    close = lambda x, y: np.allclose(x, y, rtol=1e-11, atol=1e-11)  # noqa: E731
+    assert close(linear_algebra.inverse(A.tolist()), np.linalg.inv(A))
+    assert close(linear_algebra.determinant(A.tolist()), np.linalg.det(A))
+    assert close(linear_algebra.solve(A.tolist(), b.tolist()), np.linalg.solve(A, b))
+    assert close(linear_algebra.solve_positive_definite(S.tolist(), b.tolist()), np.linalg.solve(S, b))
+    L, D = map(np.array, linear_algebra.ldl_factors(S.tolist()))
+    assert close(L @ np.diag(D) @ L.T, S) and close(np.diag(L), 1)
+    wide = rng.normal(size=(n, n + 2))
+    damped = wide.T @ np.linalg.inv(wide @ wide.T + 0.01 * np.eye(n))
+    assert close(linear_algebra.pseudo_inverse(wide.tolist(), 0.1), damped)
+    assert close(linear_algebra.pseudo_inverse(wide.T.tolist(), 0.1), damped.T)
+
+
+BAD = {
+    "branch": (lambda x: 1 if x[0] > 0 else 2, "decide a branch"),
+    "python max": (lambda x: max(x), "decide a branch"),
+    "float": (lambda x: float(x[0]), "not known while tracing"),
+    "sort": (lambda x: np.sort(x), "decide a branch"),
+    "floor": (lambda x: np.floor(x), "np.floor cannot be traced"),
+    "eigenvalues": (lambda x: np.linalg.eigvals(np.diag(x)), "np.linalg.eigvals cannot be traced"),
+    "mask as index": (lambda x: x[x > 0], "cannot be an index"),
+    "filled floats": (lambda x: np.zeros(3).__setitem__(0, x[0]), "np.stack"),
+    "where alone": (lambda x: np.where(x > 0), "a condition and two choices"),
+    "norm": (lambda x: np.linalg.norm(np.outer(x, x), 2), "ord=2"),
+    "stack of matrices": (lambda x: np.linalg.inv(np.stack([np.diag(x)])), "one matrix"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_needs_a_value_is_refused(name):
+    function, message = BAD[name]
+    with pytest.raises(TypeError, match=message):
+        traced(lambda x: [function(x)], X)
+
+
+def test_rotations():
+    w = RNG.normal(size=(200, 3))
+    w *= (RNG.uniform(0, np.pi, 200) / np.linalg.norm(w, axis=1))[:, None]
+    w[0], w[1:4] = 0, w[1:4] * 1e-9
+    R = rotations.exp(w)
+    assert np.allclose(R @ np.swapaxes(R, -1, -2), np.eye(3), atol=1e-14) and np.allclose(np.linalg.det(R), 1)
+    axis = np.cross(w, RNG.normal(size=3))
+    turned = axis * np.cos(np.linalg.norm(w, axis=1))[:, None]  # Rodrigues' formula, for what is normal to the axis
+    turned += np.cross(w, axis) * np.sinc(np.linalg.norm(w, axis=1) / np.pi)[:, None]
+    assert np.allclose(np.einsum("bij,bj->bi", R, axis), turned, atol=1e-13)
+    assert np.allclose(rotations.log(R), w, atol=1e-13)
+    q = rotations.to_quaternion(R)
+    assert np.allclose(rotations.from_quaternion(q), R, atol=1e-14) and np.allclose(np.linalg.norm(q, axis=1), 1)
+    assert np.allclose(rotations.from_quaternion(-3 * q), R, atol=1e-14) and (q[:, 3] >= 0).all()
+    for axis in np.eye(3):  # half a turn
+        assert np.allclose(np.abs(rotations.log(rotations.exp(np.pi * axis))), np.pi * axis, atol=1e-15)
+    for one in w[:20]:
+        results = traced(lambda w: [rotations.exp(w), rotations.log(rotations.exp(w))], one)
+        assert np.allclose(results[0], rotations.exp(one), atol=1e-15) and np.allclose(results[1], one, atol=1e-14)
+
+
+def test_pose_error_leads_to_the_target():
+    T, target = np.eye(4), np.eye(4)
+    T[:3, :3], T[:3, 3] = rotations.exp([0.1, 0.2, -0.3]), [1, 2, 3]
+    target[:3, :3], target[:3, 3] = rotations.exp([0.5, -0.2, 0.4]), [-1, 0, 2]
+    error = rotations.pose_error(target, T)
+    assert np.allclose(T[:3, 3] + error[:3], target[:3, 3]) and np.allclose(
+        rotations.exp(error[3:]) @ T[:3, :3], target[:3, :3], atol=1e-15
+    )
+    made = rotations.make_pose(T[:3, :3], T[:3, 3])
+    assert np.array_equal(made, T) and np.allclose(rotations.inverse_pose(T) @ T, np.eye(4), atol=1e-15)
