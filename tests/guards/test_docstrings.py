@@ -49,7 +49,7 @@ def _public() -> dict[str, object]:
     names = {f"linkwork.{name}": getattr(linkwork, name) for name in linkwork.__all__}
     names |= {f"linkwork.{part}.{name}": getattr(getattr(linkwork, part), name) for part in PARTS
               for name in getattr(linkwork, part).__all__}  # fmt: skip
-    names |= {f"linkwork.{path}": _resolve(path) for path in RETURNED}
+    names |= {f"linkwork.{path}": _resolve(path) for path in sorted(RETURNED)}
     known: dict[int, str] = {}
     found: dict[str, object] = {}
     for name, value in names.items():
