@@ -52,9 +52,9 @@ def of_frame(name: str) -> Callable[..., Any]:
 
     method.__name__, method.__doc__ = name, quantity.documentation
     own = inspect.signature(method).parameters
-    inputs = [own["self"].replace(name=each, annotation=Any) for each in quantity.inputs]
+    inputs = [own["self"].replace(name=each, annotation="Any") for each in quantity.inputs]
     kept = [each for each in own.values() if each.kind is not each.VAR_POSITIONAL]
-    vars(method)["__signature__"] = inspect.Signature([*kept[:2], *inputs, *kept[2:]])
+    vars(method)["__signature__"] = inspect.Signature([*kept[:2], *inputs, *kept[2:]], return_annotation="Any")
     return method
 
 

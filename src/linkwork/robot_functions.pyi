@@ -544,9 +544,9 @@ class RobotFunctions(Workspace):
     def pose(
         self,
         frame: str,
-        q: typing.Any,
+        q: Any,
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Pose of a frame in the world, as a 4 x 4 matrix.
 
         ``T = robot.pose(frame, q)``
@@ -561,11 +561,11 @@ class RobotFunctions(Workspace):
     def jacobian(
         self,
         frame: str,
-        q: typing.Any,
+        q: Any,
         *,
         axes: str = 'world',
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Jacobian of a frame at its origin, linear rows first.
 
         ``J = robot.jacobian(frame, q, axes="world")``
@@ -582,12 +582,12 @@ class RobotFunctions(Workspace):
     def jacobian_drift(
         self,
         frame: str,
-        q: typing.Any,
-        v: typing.Any,
+        q: Any,
+        v: Any,
         *,
         axes: str = 'world',
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Jdot v, the acceleration of a frame when a is zero.
 
         ``Jdot_v = robot.jacobian_drift(frame, q, v, axes="world")``
@@ -605,12 +605,12 @@ class RobotFunctions(Workspace):
     def jacobian_rate(
         self,
         frame: str,
-        q: typing.Any,
-        v: typing.Any,
+        q: Any,
+        v: Any,
         *,
         axes: str = 'world',
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Jdot: the rate of a frame's Jacobian along the motion.
 
         ``Jdot = robot.jacobian_rate(frame, q, v, axes="world")``
@@ -628,12 +628,12 @@ class RobotFunctions(Workspace):
     def frame_velocity(
         self,
         frame: str,
-        q: typing.Any,
-        v: typing.Any,
+        q: Any,
+        v: Any,
         *,
         axes: str = 'world',
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Velocity of a frame: of its origin, then angular.
 
         ``V = robot.frame_velocity(frame, q, v, axes="world")``
@@ -651,13 +651,13 @@ class RobotFunctions(Workspace):
     def frame_acceleration(
         self,
         frame: str,
-        q: typing.Any,
-        v: typing.Any,
-        a: typing.Any,
+        q: Any,
+        v: Any,
+        a: Any,
         *,
         axes: str = 'world',
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Acceleration of a frame: of its origin, then angular.
 
         ``A = robot.frame_acceleration(frame, q, v, a, axes="world")``
@@ -861,9 +861,9 @@ class RobotFunctions(Workspace):
     def tree_jacobian(
         self,
         frame: str,
-        q: typing.Any,
+        q: Any,
         **how: Any,
-    ) -> <class 'inspect._empty'>:
+    ) -> Any:
         """Jacobian of a frame wrt all joints, with open loops.
 
         ``J = robot.tree_jacobian(frame, q)``

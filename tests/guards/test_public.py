@@ -1,5 +1,6 @@
 """Public names, the catalog and the version."""
 
+import ast
 import inspect
 import re
 import runpy
@@ -68,6 +69,7 @@ def test_editors_know_the_functions_of_a_robot():
     written = runpy.run_path(str(ROOT / "tests" / "robot_stub.py"))
     for path, text in written["stubs"]().items():
         assert path.read_text(encoding="utf-8") == text, "python tests/robot_stub.py writes it anew"
+        ast.parse(text)
 
 
 def test_options_are_those_of_the_table():
