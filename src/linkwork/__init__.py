@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [  # every name has its place in docs/api.md
+__all__ = [  # every name has its place in a page of docs/api/
     "AdamsBashforth",
     "Assembly",
     "DivergedError",
