@@ -9,13 +9,20 @@ from ..errors import UnsupportedError
 from ..inspection.speed import describe_host
 from ..inspection.tables import speed
 from ..table import Column, Table
-from .common import Json, Source, flag, option, takes_robot
+from .common import Json, Source, flag, option, quantity_option, takes_robot
 from .printing import print_json, progress, say, show
 
 
 @takes_robot
 def bench(
     source: Source,
+    quantity: Annotated[
+        list[str] | None,
+        quantity_option(
+            "Only this quantity. Default: the dynamics. Repeated: each alone, and all in one program; pose:hand is the"
+            " pose of the frame hand."
+        ),
+    ] = None,
     batch: Annotated[int, option(None, "Number of states in a batch.", min=1)] = 4096,
     pinocchio: Annotated[bool, flag("--pinocchio", "Time Pinocchio, too, if it is installed; for URDF files.")] = False,
     json: Json = False,
@@ -27,6 +34,7 @@ def bench(
     \b
     linkwork bench panda
     linkwork bench my_robot.urdf --batch 65536 --pinocchio
+    linkwork bench panda --quantity inertia_matrix --quantity bias
     """
     peer = None
     if pinocchio:
@@ -36,7 +44,9 @@ def bench(
             raise UnsupportedError("locked joints are not compared", where="--pinocchio", fix="leave --lock out")
         peer = Pinocchio(source.name, source.load(friction=False, rotors=False))
     robot = source.load()
-    facts = inspection.bench(robot, batch, pinocchio=peer, progress=progress)
+    if peer is not None and quantity:
+        raise UnsupportedError("Pinocchio is timed with the dynamics", where="--pinocchio", fix="leave --quantity out")
+    facts = inspection.bench(robot, batch, quantity=quantity, pinocchio=peer, progress=progress)
     if json:
         print_json(facts)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from .. import inspection
 from ..errors import LinkworkError
@@ -14,7 +14,13 @@ from .printing import print_json, progress, show
 @takes_robot
 def count(
     source: Source,
-    quantity: Annotated[str | None, quantity_option("Only this quantity, e.g. inverse_dynamics. Default: all.")] = None,
+    quantity: Annotated[
+        list[str] | None,
+        quantity_option(
+            "Only this quantity, e.g. inverse_dynamics. Default: all. Repeated: each alone, and all in one program;"
+            " pose:hand is the pose of the frame hand."
+        ),
+    ] = None,
     method: Annotated[str | None, method_option("Only this method, e.g. rnea or aba. Default: all.")] = None,
     frame: Annotated[
         str | None, option("FRAME", "Frame of pose and Jacobians. Default: the robot's last frame.")
@@ -41,6 +47,7 @@ def count(
     linkwork count panda
     linkwork count rx90 --passes
     linkwork count panda --quantity forward_dynamics --derivatives
+    linkwork count panda --quantity inertia_matrix --quantity bias
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
     if passes and derivatives:
@@ -50,8 +57,13 @@ def count(
         counted, tables = inspection.passes, pass_tables
     elif derivatives:
         counted, tables = inspection.derivatives, derivative_tables
+    several = quantity if quantity and len(quantity) > 1 else None
+    if several and (passes or derivatives):
+        got = ", ".join(several)
+        raise LinkworkError("--passes and --derivatives take one quantity", got=got, fix="leave one --quantity")
     with progress("tracing"):
-        facts = counted(robot, quantity, method, frame=frame, parameters=parameters)
+        asked: Any = several or (quantity[0] if quantity else None)
+        facts = counted(robot, asked, method, frame=frame, parameters=parameters)
     if json:
         print_json(facts)
     else:

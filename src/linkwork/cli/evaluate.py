@@ -54,9 +54,11 @@ def _given(texts: dict[str, Any]) -> dict[str, Any]:
 def evaluate(
     source: Source,
     quantity: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="QUANTITY", help="One of the quantities listed above.", autocompletion=among(QUANTITIES)
+            metavar="QUANTITY...",
+            help="One of the quantities listed above, or several; pose:hand is the pose of the frame hand.",
+            autocompletion=among(QUANTITIES),
         ),
     ],
     *,
@@ -92,6 +94,7 @@ def evaluate(
     \b
     linkwork eval panda inverse_dynamics --q 0,0.3,0,-1.5,0,1.8,0.7 --a panda_joint4=1
     linkwork eval panda pose --frame panda_link8
+    linkwork eval panda inertia_matrix bias pose:panda_link8
     linkwork eval ur5e forward_dynamics --input states.csv --output accelerations.csv
     """
     require_suffix("--input", input, SUFFIXES)
@@ -100,18 +103,22 @@ def evaluate(
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
-    definition = quantity_of(model, quantity)
-    inputs, outputs = definition.inputs, definition.outputs
+    definitions = [quantity_of(model, text.partition(":")[0]) for text in quantity]
+    inputs = list(dict.fromkeys(name for each in definitions for name in each.inputs))
+    outputs = [variable for each in definitions for variable in each.outputs]
     if needless := [name for name in texts if name not in inputs]:
         got = ", ".join(f"--{name.replace('_', '-')}" for name in needless)
-        raise LinkworkError(f"{quantity} does not depend on this", got=got, expected=", ".join(inputs))
-    if definition.of_frame and frame is None:
-        raise _frame_needed(quantity, robot.name, robot.frame_names)
+        names = " and ".join(quantity)
+        raise LinkworkError(f"{names} does not depend on this", got=got, expected=", ".join(inputs))
+    for each, text in zip(definitions, quantity, strict=True):
+        if each.of_frame and frame is None and ":" not in text:
+            raise _frame_needed(text, robot.name, robot.frame_names)
     state = {name: parse(model, name, text) for name, text in texts.items()}
     thread_count = int(threads) if threads.isdecimal() else threads
     if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
-    function = robot.compile(quantity, method=method, frame=frame, axes=axes, dtype=dtype)
+    chosen = quantity[0] if len(quantity) == 1 else quantity
+    function = robot.compile(chosen, method=method, frame=frame, axes=axes, dtype=dtype)
     missing = [name for name in inputs if name not in state]
     if input is not None and not missing:
         got = "all of " + ", ".join(inputs)
@@ -124,19 +131,20 @@ def evaluate(
     with progress("compiling and evaluating"):
         result = function(**{name: state[name] for name in inputs}, threads=thread_count)
     values = result if len(outputs) > 1 else (np.asarray(result),)
+    names_of_outputs = [port.name for port in function.program.outputs]
     results = [
-        Result(output.name, _labels(model, output), array, unit(model, output.unit))
-        for output, array in zip(outputs, values, strict=True)
+        Result(name, _labels(model, output), array, unit(model, output.unit))
+        for name, output, array in zip(names_of_outputs, outputs, values, strict=True)
     ]
     states = math.prod(results[0].batch)
     if output is not None:
         with progress(f"writing {output}"):
             write_results(output, results)
-    names = ", ".join(output.name for output in outputs)
+    names = ", ".join(names_of_outputs)
     if json:
         print_json(
             {
-                "robot": robot.name, "quantity": quantity, "method": function.label.method,
+                "robot": robot.name, "quantity": chosen, "method": function.label.method,
                 "signature": function.signature, "labels": {each.name: each.labels for each in results},
                 "inputs": state if input is None else str(input), "states": states,
                 "output": {each.name: each.values for each in results} if output is None else str(output),
@@ -148,7 +156,7 @@ def evaluate(
         print(csv_text(results), end="")
     else:
         for each in results:
-            _show(function, model, each, state)
+            _show(function, model, each, state, len(quantity) > 1)
         if missing:
             say(_defaults(model, missing), "dim")
 
@@ -172,7 +180,9 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
 
 def _labels(model: Model, output: Variable) -> list[list[str]]:
     """Return the names along each axis of an output."""
-    named = {"residual": row_names(model)}
+    named = {"residual": row_names(model), "frames": list(model.frames)}
+    if "adaptive" in output.shape:
+        named["adaptive"] = list(parameter_vector(model, "standard", ["IA"]).names)
     if "parameters" in output.shape:
         named["parameters"] = list(parameter_vector(model, "minimal").names)
     return [
@@ -181,11 +191,11 @@ def _labels(model: Model, output: Variable) -> list[list[str]]:
     ]
 
 
-def _show(function: Function, model: Model, result: Result, state: dict[str, np.ndarray]) -> None:
+def _show(function: Function, model: Model, result: Result, state: dict[str, np.ndarray], several: bool) -> None:
     quantity, name, values = function.label.quantity, result.name, result.values
     by = f" by {function.label.method}" if function.label.method else ""
     of = f" of {function.label.frame}" if function.label.frame else ""
-    title = f"{model.name}: {quantity}{of}{by}"
+    title = f"{model.name}: {name if several else f'{quantity}{of}{by}'}"
     if values.ndim == 1 and not values.size:
         say(f"{title}, {name}: empty")
     elif values.ndim == 0:
@@ -197,8 +207,11 @@ def _show(function: Function, model: Model, result: Result, state: dict[str, np.
         heads = ((vector, unit(model, VARIABLES[vector].unit)) for vector in inputs)
         rows = [[label, *map(float, row)] for label, *row in columns]
         show(Table(title, ["", *heads, (name, result.unit)], rows))
+    elif values.ndim == 2:
+        _show_matrix(f"{title}{'' if several else f', {name}'}, {result.unit}", result.labels, values)
     else:
-        _show_matrix(f"{title}, {name}, {result.unit}", result.labels, values)
+        for label, part in zip(result.labels[0], values, strict=True):
+            _show_matrix(f"{title}, {name} of {label}, {result.unit}", result.labels[1:], part)
 
 
 def _show_matrix(title: str, labels: Sequence[Sequence[str]], matrix: np.ndarray) -> None:

@@ -24,8 +24,12 @@ LANGUAGES = names("write")
 def export(
     source: Source,
     quantity: Annotated[
-        str, quantity_option("The quantity to export; `linkwork eval --help` lists them.")
-    ] = "inverse_dynamics",
+        list[str] | None,
+        quantity_option(
+            "The quantity to export; `linkwork eval --help` lists them. Default: inverse_dynamics. Repeated: all in one"
+            " function; pose:hand is the pose of the frame hand."
+        ),
+    ] = None,
     language: Annotated[
         str,
         option(
@@ -77,6 +81,7 @@ def export(
     linkwork export ur5e --payload tool0 --wrenches tool0 --parameters input
     linkwork export panda --quantity forward_dynamics --derivative vjp --wrt q,v
     linkwork export quadruped --quantity forward_dynamics_derivatives --packed
+    linkwork export panda --quantity inertia_matrix --quantity bias --quantity pose:panda_link8 --name controller
     """
     target = find(language, "write", where="--language")
     if derivative is not None and derivative not in DERIVATIVES:
@@ -86,9 +91,10 @@ def export(
         raise LinkworkError("--wrt needs --derivative", got=got, fix=fix)
     robot = source.load()
     with progress("tracing and writing"):
+        names = quantity or ["inverse_dynamics"]
         function = robot.compile(
-            quantity, method=method, frame=frame, axes=axes, parameters=parameters, payload=payload,
-            wrenches=wrenches or (), dtype=dtype,
+            names if len(names) > 1 else names[0], method=method, frame=frame, axes=axes, parameters=parameters,
+            payload=payload, wrenches=wrenches or (), dtype=dtype,
         )  # fmt: skip
         if derivative is not None:
             function = getattr(function, derivative)(wrt and tuple(wrt.split(",")))

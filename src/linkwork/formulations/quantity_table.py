@@ -14,6 +14,7 @@ from .derivatives import dynamics
 from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
+POSE = ("x", "y", "z", "1"), ("x", "y", "z", "origin")  # rows and columns
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
 M = Variable("M", ("v", "v"), "SI", "inertia matrix")
 CONTACT_FORCES = Variable(
@@ -189,7 +190,7 @@ QUANTITIES = {
             "pose of a frame in the world, as a 4 x 4 matrix",
             of.pose,
             ("q",),
-            (Variable("T", (4, 4), "origin in m", labels=(("x", "y", "z", "1"), ("x", "y", "z", "origin"))),),
+            (Variable("T", (4, 4), "origin in m", labels=POSE),),
             of_frame=True,
         ),
         Quantity(
@@ -247,7 +248,7 @@ QUANTITIES = {
             "4 x 4 poses of all frames in the world",
             frame_motion.frame_poses,
             ("q",),
-            (Variable("T", ("frames", 4, 4), "origin in m"),),
+            (Variable("T", ("frames", 4, 4), "origin in m", labels=(None, *POSE)),),
             details="In the order of ``robot.frame_names``.",
         ),
         Quantity(
@@ -255,7 +256,7 @@ QUANTITIES = {
             "Jacobians of all frames, 6 x nv each",
             frame_motion.frame_jacobians,
             ("q",),
-            (Variable("J", ("frames", 6, "v"), "SI"),),
+            (Variable("J", ("frames", 6, "v"), "SI", labels=(None, TWIST, None)),),
             details="In the order of ``robot.frame_names``, in world axes.",
         ),
         Quantity(
@@ -263,7 +264,7 @@ QUANTITIES = {
             "velocities of all frames: of the origin, then angular",
             frame_motion.frame_velocities,
             ("q", "v"),
-            (Variable("V", ("frames", 6), "m/s, rad/s"),),
+            (Variable("V", ("frames", 6), "m/s, rad/s", labels=(None, TWIST)),),
             details="In the order of ``robot.frame_names``, in world axes.",
         ),
         Quantity(
@@ -271,7 +272,7 @@ QUANTITIES = {
             "accelerations of all frames: of the origin, then angular",
             frame_motion.frame_accelerations,
             ("q", "v", "a"),
-            (Variable("A", ("frames", 6), "m/s^2, rad/s^2"),),
+            (Variable("A", ("frames", 6), "m/s^2, rad/s^2", labels=(None, TWIST)),),
             details="In the order of ``robot.frame_names``, in world axes, without gravity.",
         ),
         Quantity(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from .. import pipeline
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
+from ..function import Function
 from ..program import Operations, Program
 from ..program import count as counted
 from ..program.passes import CUSTOMISING, customising
@@ -19,17 +20,17 @@ from ..table import Table
 
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
 RARE = (  # columns that are shown only if there are any
-    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "neg",
+    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "compare", "select", "neg",
 )  # fmt: skip
 SHOWN = ("mul", "add", "sincos")
 HEADS = {"sincos": ("sin", "cos"), "instructions": ("instr.", "")}
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
-CONVENTION = inspect.cleandoc(Operations.__doc__ or "").replace("\n", " ").replace("``", "")
+CONVENTION = inspect.cleandoc(Operations.__doc__ or "").split("\n\n")[0].replace("\n", " ").replace("``", "")
 
 
 def count(
     robot: Robot,
-    quantity: str | None = None,
+    quantity: str | Sequence[str] | None = None,
     method: str | None = None,
     *,
     frame: str | None = None,
@@ -39,7 +40,8 @@ def count(
 
     Args:
         robot: The robot.
-        quantity: Only this quantity. Default: all.
+        quantity: Only this quantity. Default: all. Several: each alone, their sum, and all in one program;
+            "pose:hand" is the pose of the frame "hand".
         method: Only this method. Default: all.
         frame: Frame of poses and Jacobians. Default: the robot's last frame.
         parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``; with "input" operations
@@ -56,6 +58,10 @@ def count(
         >>> sorted(row)
         ['method', 'on_line', 'quantity']
     """
+    if isinstance(quantity, Sequence) and not isinstance(quantity, str):
+        if len(quantity) > 1:
+            return _together(robot, quantity, method, frame, parameters)
+        quantity = quantity[0] if quantity else None
     frame = _checked(robot, quantity, frame, parameters)
     rows, refused = [], []
     for name, chosen in _pairs(robot, quantity, method):
@@ -66,6 +72,25 @@ def count(
                 raise
             refused.append(f"{name}: {error}")
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused}
+
+
+def _together(
+    robot: Robot, quantities: Sequence[str], method: str | None, frame: str | None, parameters: str
+) -> dict[str, Any]:
+    """Count several quantities: each alone, the sum, and all in one program."""
+    if method is not None:
+        raise LinkworkError("several quantities have no common method", got=method, fix="leave the method out")
+    frame = _checked(robot, None, frame, parameters)
+    names = [text if ":" in text or not _of_frame(text, frame) else f"{text}:{frame}" for text in quantities]
+    rows = [_row_of(text, robot.compile(text, parameters=parameters)) for text in names]
+    total = {key: sum(row["on_line"][key] for row in rows) for key in asdict(Operations())}
+    rows.append({"quantity": "sum", "method": "", "on_line": total})
+    rows.append(_row_of("together", robot.compile(names, parameters=parameters)) | {"method": ""})
+    return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": []}
+
+
+def _row_of(name: str, function: Function) -> dict[str, Any]:
+    return {"quantity": name, "method": function.label.method, "on_line": asdict(function.operations)}
 
 
 def passes(robot: Robot, quantity: str | None = None, method: str | None = None, **options: Any) -> dict[str, Any]:
@@ -157,6 +182,8 @@ def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: 
 
 
 def _of_frame(quantity: str, frame: str) -> dict[str, str]:
+    if quantity not in QUANTITIES:
+        raise UnknownNameError("quantity", quantity, QUANTITIES)
     return {"frame": frame} if QUANTITIES[quantity].of_frame else {}
 
 
@@ -177,8 +204,7 @@ def _names(robot: Robot, quantity: str) -> list[str]:
 
 def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
     function = robot.compile(quantity, method=method, parameters=parameters, **_of_frame(quantity, frame))
-    row: dict[str, Any] = {"quantity": quantity, "method": function.label.method}
-    row["on_line"] = asdict(function.operations)
+    row = _row_of(quantity, function)
     if parameters == "input":
         row["off_line"] = asdict(function.off_line_operations)
     return row
@@ -207,7 +233,7 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
     """Yield the tables of ``count``: on line, and off line if parameters are inputs."""
     rows = facts["counts"]
     notes = [facts["convention"]]
-    if any(QUANTITIES[row["quantity"]].of_frame for row in rows):
+    if any(row["quantity"] in QUANTITIES and QUANTITIES[row["quantity"]].of_frame for row in rows):
         notes.append(f"Pose and Jacobians are those of frame {facts['frame']!r}.")
     stages = {"on_line": "on line, per state", "off_line": "off line, per set of parameters"}
     for stage, when in stages.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
@@ -18,36 +19,47 @@ TIMED = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
 
 
 def bench(
-    robot: Robot, batch: int = 4096, *, pinocchio: Pinocchio | None = None, progress: Progress = nullcontext
+    robot: Robot,
+    batch: int = 4096,
+    *,
+    quantity: str | Sequence[str] | None = None,
+    pinocchio: Pinocchio | None = None,
+    progress: Progress = nullcontext,
 ) -> dict[str, Any]:
     """Measure the speed of a robot's native code: medians on one core, in float64.
 
     Args:
         robot: The robot.
         batch: Number of states in a batch.
+        quantity: What to measure. Default: inverse dynamics, forward dynamics and inertia matrix. Several: each alone,
+            and all in one program; "pose:hand" is the pose of the frame "hand".
         pinocchio: ``linkwork.inspection.peers.Pinocchio`` to time on the same states. Default: none.
         progress: Context manager called with a text for each measurement. Default: none.
 
     Returns:
-        The robot, the batch size, the processor, and for inverse dynamics, forward dynamics and inertia matrix the
-        compile time without the cache, ns per state in a batch, and us per single call.
+        The robot, the batch size, the processor, and for each quantity the compile time without the cache, ns per state
+        in a batch, and us per single call.
 
     Example:
         >>> rows = linkwork.inspection.bench(linkwork.load("planar2r"), batch=16)["functions"]  # doctest: +SKIP
     """
     rows = []
-    for quantity in TIMED:
-        with progress(f"timing {quantity}"):
-            rows.append(measure(robot, quantity, batch))
+    names = list(TIMED) if not quantity else [quantity] if isinstance(quantity, str) else list(quantity)
+    for name in names:
+        with progress(f"timing {name}"):
+            rows.append(measure(robot, name, batch))
+    if quantity and len(names) > 1:
+        with progress("timing all in one program"):
+            rows.append(measure(robot, names, batch) | {"quantity": "together", "method": ""})
     facts: dict[str, Any] = {"robot": robot.name, "batch": batch, "host": host_facts(), "functions": rows}
     if pinocchio is not None:
         with progress("timing Pinocchio"):
-            facts["pinocchio"] = [pinocchio.measure(quantity, batch) for quantity in TIMED]
+            facts["pinocchio"] = [pinocchio.measure(name, batch) for name in TIMED]
     return facts
 
 
-def measure(robot: Robot, quantity: str, batch: int, repeats: int = 9) -> dict[str, Any]:
-    """Compile a quantity without the cache, and measure it."""
+def measure(robot: Robot, quantity: str | Sequence[str], batch: int, repeats: int = 9) -> dict[str, Any]:
+    """Compile a quantity, or several, without the cache, and measure it with outputs that are allocated once."""
     from ..codegen.native import object_code
     from ..codegen.native.target import host
 
