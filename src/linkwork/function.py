@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache, cached_property, partial
@@ -29,6 +28,7 @@ from .files import parse_json, read_text, write_text
 from .metadata import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
+from .program.program import result_type
 from .quoting import printable
 from .targets.listing import description, title, wrapped, write_all
 from .targets.registry import backend, export, express, sources
@@ -106,8 +106,6 @@ class Function(Differentiable):
             self._obstacle = "a subclass of Function may be called in its own way"
         elif compiled.direct is not None:
             direct = compiled.direct(partial(Function.__call__, self))
-            if len(self.program.outputs) > 1:
-                direct = partial(_named_call, direct, self._result)
             self.__signature__ = signature(Function.__call__.__get__(self))
             type(self).__call__ = direct
         return compiled.call
@@ -327,7 +325,7 @@ class Function(Differentiable):
     @cached_property
     def _result(self) -> type:
         """Named tuple of several results."""
-        return namedtuple("Result", [port.name for port in self.program.outputs])
+        return result_type(tuple(port.name for port in self.program.outputs))
 
     def _call_with_wrenches(self, args, named, wrenches: Any, out: Any, threads: int | str) -> Any:
         if self._with_wrenches is None:
@@ -577,9 +575,3 @@ def _batch(shapes: Mapping[str, tuple[int, ...]], where: str) -> tuple[int, ...]
         raise ShapeError(
             "the batch axes do not fit together", where=where, got=got, fix="give each the same axes, or none"
         ) from error
-
-
-def _named_call(direct: Callable[..., Any], result: type, /, *args: Any, **options: Any) -> Any:
-    if options and type(options.get("out")) is result:  # an earlier answer
-        options["out"] = tuple(options["out"])
-    return tuple.__new__(result, direct(*args, **options))  # sooner than by the type's own __new__

@@ -84,7 +84,8 @@ def test_out_takes_the_bits(inputs, outputs, dtype):
     for options in ({"out": out}, {"out": out, "threads": "auto"}, {"threads": "auto", "out": out}):
         for array in outs:
             array[...] = 7.0
-        assert call(*given, **options) is out
+        answer = call(*given, **options)
+        assert answer is out if len(outs) == 1 else all(a is b for a, b in zip(answer, outs, strict=True))
         expected = ufunc(*given)
         expected = expected if isinstance(expected, tuple) else (expected,)
         assert all(map(same_bits, outs, expected))
@@ -232,7 +233,7 @@ def test_fallback_for_tuples_that_do_not_fit():
     ):  # fmt: skip
         assert isinstance(call(x, out=outs), str)
     parts = shared[:3], shared[3:].reshape(2, 2), w  # neighbours
-    assert call(x, out=parts) is parts
+    assert all(a is b for a, b in zip(call(x, out=parts), parts, strict=True))
 
 
 def test_out_may_be_an_input(three):
@@ -261,8 +262,8 @@ def test_references_of_out(three):
 
     before = counts()
     kept = [(call(q, v, a, out=out), both(q, out=pair)) for _ in range(100)]
-    assert all(x is out and y is pair for x, y in kept)
-    assert [now - then for now, then in zip(counts(), before)] == [0, 0, 0, 100, 0, 100, 0, 0, 0, 0, 0]
+    assert all(x is out and y[0] is pair[0] and y[1] is pair[1] for x, y in kept)
+    assert [now - then for now, then in zip(counts(), before)] == [0, 0, 0, 100, 0, 0, 100, 100, 0, 0, 0]
     del kept
     for _ in range(1_000_000):
         call(q, v, a, out=out)

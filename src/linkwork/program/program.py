@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any
 
@@ -66,6 +67,12 @@ class Port:
     @property
     def size(self) -> int:
         return prod(self.shape)
+
+
+@lru_cache
+def result_type(names: tuple[str, ...]) -> type:
+    """Return the named tuple of several outputs; the same type for the same names."""
+    return namedtuple("Result", names)
 
 
 Instruction = tuple[int, ...]  # (op, a), (op, a, b) or (op, a, b, c)

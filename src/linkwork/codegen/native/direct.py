@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ...program.program import Port, Program
+from ...program.program import Port, Program, result_type
 from .blocks import emit_own_blocks
 from .emit import Function, Module
 from .kernel import Kernel
@@ -52,10 +52,12 @@ FASTCALL_WITH_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of @context. Addresses differ between processes, so they are not part of the code, which is cached.
 ENTRIES = (
-    "ndarray", "tuple", "dtype", "threads", "auto", "out", "new_array", "new_scalar",
+    "ndarray", "tuple", "result", "dtype", "threads", "auto", "out", "new_array", "new_scalar",
     "new_tuple", "set_item", "retain", "release", "call",
 )  # fmt: skip
-PYTHON_FUNCTIONS = ("PyTuple_New", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall")  # the last five
+PYTHON_FUNCTIONS = (  # the last five
+    "PyType_GenericAlloc", "PyTuple_SetItem", "Py_IncRef", "Py_DecRef", "PyObject_Vectorcall",
+)  # fmt: skip
 WORDS = tuple(map(sys.intern, ("threads", "auto", "out")))  # compared by address; other equal strings use the fallback
 NDARRAY, NEW_SCALAR, NEW_ARRAY = 2, 60, 93  # slots of PyArray_Type, PyArray_Scalar and PyArray_New in _ARRAY_API
 
@@ -105,9 +107,7 @@ def emit_direct(module: Module, program: Program, kernel: Kernel):
             f.do(f"call void @{name}(ptr %in, ptr %out, ptr %scratch)")
             for k, tiles in finished.items():
                 _collect(f, f.load("ptr", "%places", 8 * k), ports[k], tiles)
-        f.unless(fresh, "retain", "finish")
-        f.do(f"call void {_entry(f, 'retain')}(ptr {out})")
-        f.do("br label %return")
+        f.do(f"br i1 {fresh}, label %finish, label %return")
         f.label("finish")
         _make_scalars(f, ports)
         f.start("return")
@@ -211,7 +211,9 @@ def _take_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str], out:
     """Write the results into ``out``, an array or a tuple of arrays, if these fit and do not overlap."""
     arrays = [out]
     if len(ports) != 1:
-        _require(f, f"icmp eq ptr {f.load('ptr', out, TYPE)}, {_entry(f, 'tuple')}", "other")
+        kind = f.load("ptr", out, TYPE)
+        is_tuple, is_result = (f.let(f"icmp eq ptr {kind}, {_entry(f, name)}") for name in ("tuple", "result"))
+        _require(f, f"or i1 {is_tuple}, {is_result}", "other")
         _require(f, f"icmp eq i64 {f.load('i64', out, LENGTH)}, {len(ports)}", "other")
         arrays = [f.load("ptr", out, ITEMS + 8 * k) for k in range(len(ports))]
     ranges: list[tuple[str, str]] = []
@@ -224,15 +226,27 @@ def _take_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str], out:
             _require(f, f"or i1 {before}, {after}", "other")
         ranges.append((start, end))
         f.do(f"store ptr {start}, ptr {f.at('%places', 8 * k)}")
-    f.do(f"store ptr {out}, ptr %answer")
+    if len(ports) == 1:
+        f.do(f"call void {_entry(f, 'retain')}(ptr {out})")
+        f.do(f"store ptr {out}, ptr %answer")
+        return
+    _make_tuple(f, ports)
+    for k, array in enumerate(arrays):
+        f.do(f"call void {_entry(f, 'retain')}(ptr {array})")
+        _put(f, ports, k, array)
+
+
+def _make_tuple(f: Function, ports: Sequence[Port]):
+    """Make the answer a named tuple, whose items are set later."""
+    answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(ptr {_entry(f, 'result')}, i64 {len(ports)})")
+    _require(f, f"icmp ne ptr {answer}, null", "failed")
+    f.do(f"store ptr {answer}, ptr %answer")
 
 
 def _make_arrays(f: Function, ports: Sequence[Port], shapes: Sequence[str]):
     """Create new arrays for the results; several are in a tuple."""
     if len(ports) != 1:
-        answer = f.let(f"call ptr {_entry(f, 'new_tuple')}(i64 {len(ports)})")
-        _require(f, f"icmp ne ptr {answer}, null", "failed")
-        f.do(f"store ptr {answer}, ptr %answer")
+        _make_tuple(f, ports)
     for k, (port, shape) in enumerate(zip(ports, shapes, strict=True)):
         place = f.at("%scalars", k * f.module.item)
         if port.shape:
@@ -297,7 +311,7 @@ def define(engine: Any, program: Program, dtype: str) -> Definition | None:
     if not address or obstacle():
         return None
     context = (ctypes.c_void_p * len(ENTRIES)).from_address(engine.get_global_value_address("context"))
-    context[:] = _addresses(dtype)
+    context[:] = _addresses(dtype, result_type(tuple(port.name for port in program.outputs)))
     kind = f"{signature(program.inputs, program.outputs)}, compiled by linkwork for {dtype}."
     document = f"{program.name}(*arguments, **options)\n--\n\n{kind}"  # Python takes the signature from the first line
     return Definition(program.name.encode(), address, FASTCALL_WITH_KEYWORDS, document.encode())
@@ -330,11 +344,11 @@ def obstacle() -> str:
     return ""
 
 
-def _addresses(dtype: str) -> tuple[int, ...]:
+def _addresses(dtype: str, result: type = tuple) -> tuple[int, ...]:
     """Return the entries of ``@context``."""
     functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in PYTHON_FUNCTIONS)
     array_type, *creators = _numpy_entries(NDARRAY, NEW_ARRAY, NEW_SCALAR)
-    return (array_type, id(tuple), id(np.dtype(dtype)), *map(id, WORDS), *creators, *functions)
+    return (array_type, id(tuple), id(result), id(np.dtype(dtype)), *map(id, WORDS), *creators, *functions)
 
 
 def _numpy_entries(*slots: int) -> list[int]:
