@@ -661,3 +661,19 @@ def test_an_old_argument_is_answered_with_the_new_one():
         linkwork.load("panda", parameters={})  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="'outside'; it was renamed: use 'allow_external_files'"):
         linkwork.inspection.check("panda", outside=True)  # type: ignore[call-arg]
+
+
+class TestSeveralQuantities:
+    def test_count(self, data):
+        facts = data("count", "panda", "--quantity", "inertia_matrix", "--quantity", "bias")
+        rows = {row["quantity"]: row["on_line"] for row in facts["counts"]}
+        assert list(rows) == ["inertia_matrix", "bias", "sum", "together"]
+        assert rows["together"]["sincos"] == 6 < rows["sum"]["sincos"] == 12
+        assert rows["together"]["instructions"] < rows["sum"]["instructions"]
+
+    def test_eval(self, data):
+        facts = data("eval", "panda", "inertia_matrix", "bias", "pose:panda_link8", "--q", "0.1,0,0,-1,0,1,0")
+        robot, q = linkwork.load("panda"), [0.1, 0, 0, -1, 0, 1, 0]
+        assert np.allclose(facts["output"]["inertia_matrix"], robot.inertia_matrix(q), rtol=1e-12)
+        assert np.allclose(facts["output"]["bias"], robot.bias(q, np.zeros(7)), rtol=1e-12)
+        assert np.allclose(facts["output"]["pose"], robot.pose("panda_link8", q), rtol=1e-12)

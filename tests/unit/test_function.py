@@ -268,7 +268,11 @@ REFUSED = {
         ShapeError,
         r"wrench on 'tool': wrong shape",
     ),
-    "bare wrench": (lambda f: f(Q, V, A, wrenches=np.zeros(6)), ShapeError, "wrenches are given by frame\n  got: ndarray"),
+    "bare wrench": (
+        lambda f: f(Q, V, A, wrenches=np.zeros(6)),
+        ShapeError,
+        "wrenches are given by frame\n  got: ndarray",
+    ),
 }
 
 
