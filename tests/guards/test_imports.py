@@ -91,6 +91,7 @@ ALLOWED = {
     }
     | {"program", "published", "robot", "sim"},
     "report": {
+        "compose",
         "inspection",
         "constraints",
         "control",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..control import ComputedTorque, Equations, Point, Sampled
+from ..compose import TracedRobot
+from ..control import ComputedTorque, Point, Sampled
 from ..errors import LinkworkError
 from ..formulations import VARIABLES, layouts
 from ..html import Series, chart, heading, legend, paragraph, share_bar, table
@@ -215,7 +216,7 @@ def _controlled(robot: Robot, motion: Motion) -> tuple[str, dict[str, Any]]:
         reference = Sampled(motion.t, motion.q[:, robot.model.motor_places()], v[:, motors], a[:, motors])
         text = f"follows the same motion by computed torque (kp {KP}, kd {KD})"
         return text, {"torque": ComputedTorque(KP, KD), "reference": reference}
-    equations = Equations(robot.model)
+    equations = TracedRobot(robot.model)
 
     def by_velocities(t: Any, q: Any, v: Any, reference: Point) -> Any:
         a = reference.a + KD * (reference.v - equations.motor_velocities(q, v))
