@@ -142,7 +142,7 @@ class TracedRobot:
         if QUANTITIES[quantity].of_frame and "frame" not in options:
             if not values:
                 raise LinkworkError(f"{quantity} needs a frame", fix=f'robot.{quantity}("frame", q)')
-            options["frame"], *values = values
+            options["frame"], values = values[0], values[1:]
         problem = self._problem(quantity, tuple(wrenches or ()), options)
         inputs = self._bound(problem, values, named)
         if wrenches:
@@ -427,9 +427,9 @@ def compile_function(
     dtype, _ = checked_options(wrenches=(), dtype=dtype, backend=backend)
     if not callable(function):
         raise UnsupportedError("this is not a function", got=repr(function), expected="f(robot, q, ...)")
-    name = name or getattr(function, "__name__", type(function).__name__).replace("<lambda>", "result")
-    _check_port(name, "output")
-    where = f"function {name!r}"
+    label = name or getattr(function, "__name__", type(function).__name__).replace("<lambda>", "result")
+    _check_port(label, "output")
+    where = f"function {label!r}"
     ports, meanings = _ports(function, inputs, model, where)
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -437,12 +437,12 @@ def compile_function(
         arrays = {key: TracedArray(value) for key, value in values.items()}
 
         def call() -> dict[str, Any]:
-            return _outputs(function(traced, **arrays), name, where)
+            return _outputs(function(traced, **arrays), label, where)
 
         results = traced_once(call, where, function)
         return results, [*traced.used.values()]
 
-    return _compiled(model, name, ports, run, dict(methods or {}), meanings, dtype, backend)
+    return _compiled(model, label, ports, run, dict(methods or {}), meanings, dtype, backend)
 
 
 def _ports(
@@ -506,7 +506,7 @@ def _check_port(name: str, what: str) -> None:
 
 def _outputs(result: Any, name: str, where: str) -> dict[str, Any]:
     """The results of a function by name, as object arrays of nodes and numbers."""
-    if isinstance(result, tuple) and hasattr(result, "_asdict"):
+    if hasattr(result, "_asdict"):  # a named tuple
         result = result._asdict()
     if not isinstance(result, Mapping):
         if result is None or isinstance(result, (tuple, str)):

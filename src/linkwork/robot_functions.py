@@ -40,21 +40,15 @@ def of_frame(name: str) -> Callable[..., Any]:
     """A method: the function of a quantity of a frame, called with the frame first."""
     quantity = QUANTITIES[name]
 
-    if quantity.has_axes:
-
-        def method(self: Robot, frame: str, *values: Any, axes: str = "world", **how: Any) -> Any:
-            return self.compiled(name, frame=frame, axes=axes)(*values, **how)
-
-    else:
-
-        def method(self: Robot, frame: str, *values: Any, **how: Any) -> Any:
-            return self.compiled(name, frame=frame)(*values, **how)
+    def method(self: Robot, frame: str, *values: Any, axes: str = "world", **how: Any) -> Any:
+        return self.compiled(name, frame=frame, axes=axes)(*values, **how)
 
     method.__name__, method.__doc__ = name, quantity.documentation
-    own = inspect.signature(method).parameters
-    inputs = [own["self"].replace(name=each, annotation="Any") for each in quantity.inputs]
-    kept = [each for each in own.values() if each.kind is not each.VAR_POSITIONAL]
-    vars(method)["__signature__"] = inspect.Signature([*kept[:2], *inputs, *kept[2:]], return_annotation="Any")
+    taken = inspect.signature(method).parameters
+    inputs = [taken["self"].replace(name=each, annotation="Any") for each in quantity.inputs]
+    names = ("self", "frame", *inputs, *["axes"] * quantity.has_axes, "how")
+    parameters = [taken[each] if isinstance(each, str) else each for each in names]
+    vars(method)["__signature__"] = inspect.Signature(parameters, return_annotation="Any")
     return method
 
 

@@ -60,7 +60,6 @@ their values are the classes of ``linkwork.forces``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
 import yaml
@@ -221,8 +220,7 @@ def force_rows(description: Description) -> Iterator[dict[str, Any]]:
                 expected=f"one of: {', '.join(ForceLaw.known)}",
                 fix="write the robot without it, and add it again after loading",
             )
-        values = {each.name: getattr(law, each.name) for each in fields(law) if getattr(law, each.name) != each.default}
-        yield {"frame": frame, "law": law.name, **values}
+        yield {"frame": frame, "law": law.name, **law.to_dict()}
 
 
 def read_transmissions(tables: Tables, top: Row) -> list[Transmission]:

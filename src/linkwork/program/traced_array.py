@@ -26,8 +26,6 @@ BRANCH = (
 class TracedArray(np.ndarray):
     """An array of graph nodes and plain numbers."""
 
-    __array_priority__ = 1000
-
     def __new__(cls, entries: Any) -> TracedArray:
         array = np.array(entries, dtype=object)
         return np.array(_bare(array), dtype=object).reshape(array.shape).view(cls)

@@ -41,7 +41,7 @@ def sympy_entries(model: SymbolicModel, numbers: bool = False) -> dict[str, Any]
         numerator, denominator = float(value).as_integer_ratio()
         return sympy.Rational(numerator, denominator) if denominator <= EXACT else sympy.Float(value)
 
-    functions = {name: getattr(sympy, SYMPY.get(name, name), None) for name in NAMES.values()}
+    functions: dict[str, Any] = {name: getattr(sympy, SYMPY.get(name, name), None) for name in NAMES.values()}
     functions["less"] = lambda a, b: sympy.Piecewise((1, sympy.StrictLessThan(a, b)), (0, True))
     functions["less_equal"] = lambda a, b: sympy.Piecewise((1, sympy.LessThan(a, b)), (0, True))
     functions["where"] = lambda condition, a, b: sympy.Piecewise((a, sympy.Ne(condition, 0)), (b, True))
