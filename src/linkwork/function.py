@@ -47,14 +47,6 @@ class Function(Differentiable):
     ``robot.inverse_dynamics`` and ``linkwork.compile`` are the usual ways to get one. ``program``, ``label``, ``dtype``
     and ``backend`` are its parts.
 
-    Args:
-        program: The program it runs.
-        label: Its metadata: robot, quantity, method, names and units.
-        dtype: Number type, "float64" (default) or "float32".
-        backend: "native" (default) or "interpreter".
-        with_wrenches: Makes the same function with wrenches on given frames. Default: none.
-        tangents: Programs of the directions in which inputs such as q can change, or what makes them. Default: none.
-
     Example:
         >>> f = robot.inverse_dynamics
         >>> f(np.zeros((100, 7)), np.zeros(7), np.zeros(7)).shape
@@ -93,8 +85,10 @@ class Function(Differentiable):
 
     @property
     def ufunc(self) -> Callable[..., Any]:
-        """The NumPy generalised ufunc, compiled or taken from the cache at its first use. Back ends other than "native"
-        have a function called ``(*arrays, out=arrays)``."""
+        """The NumPy generalised ufunc, compiled or taken from the cache at its first use.
+
+        Back ends other than "native" have a function called ``(*arrays, out=arrays)`` instead.
+        """
         if self._ufunc is None:  # no cached_property: before Python 3.12 it has a lock, and a fork might copy it locked
             self._ufunc = self._build()
         return self._ufunc
@@ -118,9 +112,9 @@ class Function(Differentiable):
 
     @property
     def address(self) -> int:
-        """Address of the machine code, to be called from other compiled code: a NumPy inner loop,
-        ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
+        """Address of the machine code, to be called from other compiled code.
 
+        It is a NumPy inner loop, ``void loop(char **args, intptr_t *dimensions, intptr_t *steps, void *data)``.
         ``args`` points to the data of each of ``ports``, ``dimensions`` to the number of states, ``steps`` to numbers
         such as those of the property ``steps``; ``data`` is NULL. The code needs no interpreter lock, keeps nothing
         between calls and may run in any number of threads. The address is valid until the process ends.
@@ -140,8 +134,10 @@ class Function(Differentiable):
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Strides in bytes for arrays in C order: from state to state for each of ``ports``, then along the axes of
-        each. The code at ``address`` takes any strides, 0 included."""
+        """Strides in bytes for arrays in C order: from state to state for each of ``ports``, then along the axes.
+
+        The code at ``address`` takes any strides, 0 included.
+        """
         arrays = [np.empty((1, *port.shape), self.dtype).strides for port in self.ports]
         return (*(each[0] for each in arrays), *(step for each in arrays for step in each[1:]))
 
@@ -163,8 +159,11 @@ class Function(Differentiable):
 
     @property
     def tangents(self) -> Mapping[str, Program]:
-        """Programs of the tangents of inputs that cannot change along their own numbers (positions with quaternions, or
-        in loops): a row for each number and a column for each independent velocity."""
+        """Programs of the tangents of inputs that cannot change along their own numbers.
+
+        These are positions with quaternions, or in loops. A program has a row for each number and a column for each
+        independent velocity.
+        """
         if callable(self._tangents):
             self._tangents = self._tangents()
         return self._tangents

@@ -768,7 +768,7 @@ class RobotFunctions(Workspace):
 
     @property
     def centroidal_momentum_matrix_rate(self) -> Function:
-        """Adot: the rate of the centroidal momentum matrix along the motion.
+        """Adot, the rate of A along the motion.
 
         ``Adot = robot.centroidal_momentum_matrix_rate(q, v)``
 

@@ -51,6 +51,9 @@ FORMULAS = {
     Op.ABS: np.abs,
     Op.MIN: lambda a, b: a + b if np.isnan([a, b]).any() else min(a, b, key=with_sign_of_zero),
     Op.MAX: lambda a, b: a + b if np.isnan([a, b]).any() else max(a, b, key=with_sign_of_zero),
+    Op.LESS: lambda a, b: type(a)(a < b),
+    Op.LESS_EQUAL: lambda a, b: type(a)(a <= b),
+    Op.SELECT: lambda a, b, c: b if a != 0 else c,
 }
 APPROXIMATE = {Op.SIN, Op.COS, Op.EXP, Op.LOG, Op.TANH, Op.ATAN2}  # within two units in the last place
 

@@ -277,8 +277,8 @@ def test_packed_with_wrenches():
     ("value", "message"),
     (
         (np.zeros(5), "expected: 2 arrays: dtau_dq, dtau_dv"),
-        (None, "this is not what the function gave"),
-        ((np.zeros(4),), "this is not what the function gave"),
+        (None, "this is not a result of the function"),
+        ((np.zeros(4),), "this is not a result of the function"),
         ((np.zeros(3), np.zeros(3)), r"wrong shape\n  got: \(3,\)\n  expected: \(..., 4\), packed"),
         ((1.0, 2.0), "wrong shape"),
         ((["a"] * 4, np.zeros(3)), "no packed numbers"),
@@ -311,15 +311,15 @@ def test_packed_misused():
     (
         ("tau", None, "inverse_dynamics, wrt: there is no input 'tau'"),
         ("wrenches", None, "there is no input 'wrenches'"),
-        (0, None, r"wrt: inputs are told by name\n  got: 0\n  expected: names among: q, v, a"),
-        (np.arange(2), None, "inputs are told by name"),
-        ([0, 1], None, "inputs are told by name"),
-        ((), None, "each input is told once"),
-        (("q", "v", "q"), None, "each input is told once"),
-        ({"q"}, None, "inputs are told by name"),
+        (0, None, r"wrt: inputs are given by name\n  got: 0\n  expected: names among: q, v, a"),
+        (np.arange(2), None, "inputs are given by name"),
+        ([0, 1], None, "inputs are given by name"),
+        ((), None, "each input is given once"),
+        (("q", "v", "q"), None, "each input is given once"),
+        ({"q"}, None, "inputs are given by name"),
         ("q", "a", "inverse_dynamics, of: there is no output 'a'"),
-        ("q", 0, "of: outputs are told by name"),
-        ("q", ["tau", "tau"], "each output is told once"),
+        ("q", 0, "of: outputs are given by name"),
+        ("q", ["tau", "tau"], "each output is given once"),
     ),
 )
 def test_unknown_inputs_and_outputs(how: str, wrt, of, message: str):
@@ -343,7 +343,7 @@ def test_names_that_would_come_twice():
 def test_a_function_without_inputs():
     program = Program("pi", (), (Port("y", ()),), (3.14,), (), (0,))
     function = Function(program, FORCES.label)
-    with pytest.raises(LinkworkError, match="each input is told once"):
+    with pytest.raises(LinkworkError, match="each input is given once"):
         function.derivative()
     with pytest.raises(LinkworkError, match="there is no input 'q'"):
         function.derivative("q")

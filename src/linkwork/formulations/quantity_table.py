@@ -293,7 +293,7 @@ QUANTITIES = {
         ),
         Quantity(
             "centroidal_momentum_matrix_rate",
-            "Adot: the rate of the centroidal momentum matrix along the motion",
+            "Adot, the rate of A along the motion",
             centroidal.centroidal_momentum_matrix_rate,
             ("q", "v"),
             (Variable("Adot", (6, "v"), "SI", labels=(("px", "py", "pz", "Lx", "Ly", "Lz"), None)),),

@@ -25,7 +25,7 @@ RARE = (  # columns that are shown only if there are any
 SHOWN = ("mul", "add", "sincos")
 HEADS = {"sincos": ("sin", "cos"), "instructions": ("instr.", "")}
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
-CONVENTION = inspect.cleandoc(Operations.__doc__ or "").split("\n\n")[0].replace("\n", " ").replace("``", "")
+CONVENTION = inspect.cleandoc(Operations.__doc__ or "").split("\n\n")[1].replace("\n", " ")
 
 
 def count(

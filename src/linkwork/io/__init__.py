@@ -35,7 +35,15 @@ def __dir__() -> list[str]:
 
 
 def bundled_robots() -> tuple[str, ...]:
-    """Return the names of the robots that come with linkwork."""
+    """Return the names of the robots that come with linkwork.
+
+    Returns:
+        The names, sorted.
+
+    Example:
+        >>> "panda" in linkwork.bundled_robots()
+        True
+    """
     return tuple(sorted(path.stem for path in BUNDLED.glob("*.yaml")))
 
 

@@ -14,9 +14,25 @@ _ADDS = (Op.ADD, Op.SUB, *FUSED)
 
 @dataclass(frozen=True)
 class Operations:
-    """Convention: a fused multiply-add is one mul and one add; ``sincos`` counts the angles whose sine or cosine is
-    taken (a pair is one); ``neg`` is a sign change that no other operation absorbed; ``fused`` counts the pairs of
-    mul and add that run as one instruction, ``instructions`` all instructions.
+    """Number of operations of a program, by kind.
+
+    A fused multiply-add is one mul and one add; sincos counts the angles whose sine or cosine is taken (a pair is one);
+    neg is a sign change that no other operation absorbed; fused counts the pairs of mul and add that run as one
+    instruction.
+
+    Attributes:
+        mul: Multiplications.
+        add: Additions and subtractions.
+        div: Divisions.
+        sqrt: Square roots.
+        sincos: Angles whose sine or cosine is taken.
+        exp, log, tanh, atan2: Calls of these functions.
+        sign, abs, min, max: The same.
+        compare: Comparisons.
+        select: Choices by a condition, ``np.where``.
+        neg: Sign changes.
+        fused: Pairs of mul and add that are one instruction.
+        instructions: All instructions.
 
     Example:
         >>> robot.gravity.operations.sincos

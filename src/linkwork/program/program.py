@@ -104,6 +104,7 @@ class Program:
 
     @cached_property
     def n_inputs(self) -> int:
+        """Number of input scalars."""
         return sum(port.size for port in self.inputs)
 
     @cached_property
@@ -113,6 +114,7 @@ class Program:
 
     @property
     def n_values(self) -> int:
+        """Number of values: inputs, constants and instructions."""
         return self.first_instruction + len(self.instructions)
 
     def numbered(self) -> Iterator[tuple[int, Instruction]]:

@@ -248,7 +248,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
         1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
 
     Example:
-        >>> linkwork.scalar.less(1.0, 2.0)
+        >>> float(linkwork.scalar.less(1.0, 2.0))
         1.0
     """
     return a < b if _compares(a, b) else _quietly(_mask, np.less, a, b)
@@ -265,7 +265,7 @@ def less_equal(a: Scalar, b: Scalar) -> Scalar:
         1 or 0 as a scalar of the same kind; 0 where one of them is not a number.
 
     Example:
-        >>> linkwork.scalar.less_equal(1.0, 2.0)
+        >>> float(linkwork.scalar.less_equal(1.0, 2.0))
         1.0
     """
     return a <= b if _compares(a, b) else _quietly(_mask, np.less_equal, a, b)

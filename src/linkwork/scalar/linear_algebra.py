@@ -23,11 +23,6 @@ def solve(A: Matrix, b: Sequence[Scalar]) -> list[Scalar]:
     return Orthogonal(transposed(A)).solve(b)
 
 
-def solve_positive_definite(A: Matrix, b: Sequence[Scalar]) -> list[Scalar]:
-    """x with A x = b for a symmetric positive definite A, of which the lower triangle is read."""
-    return ldl.solve(*ldl.factor(A), b)
-
-
 def inverse(A: Matrix) -> list[list[Scalar]]:
     """The inverse; by cofactors up to 3 x 3."""
     n = len(A)

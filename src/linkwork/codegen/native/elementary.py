@@ -154,21 +154,32 @@ def emit_choice(f: Function, larger: bool, a: str, b: str) -> str:
     They are compared as integers: the processor's own instructions raise "invalid" for NaN, on AMD64 ignore NaN, and
     consider zeros equal.
     """
-    m = f.module
-
-    def ordered(x: str) -> str:
-        bits = f.let(f"bitcast {m.vector} {x} to {m.integers}")
-        places = [f"<{', '.join([f'{m.integer} {n}'] * m.lanes)}>" for n in (8 * m.item - 1, 1)]
-        ones = f.let(f"lshr {m.integers} {f.let(f'ashr {m.integers} {bits}, {places[0]}')}, {places[1]}")
-        return f.let(f"xor {m.integers} {bits}, {ones}")
-
-    mask = f"<{m.lanes} x i1>"
-    first = f.let(f"icmp {'sgt' if larger else 'slt'} {m.integers} {ordered(a)}, {ordered(b)}")
+    m, mask = f.module, f"<{f.module.lanes} x i1>"
+    first = f.let(f"icmp {'sgt' if larger else 'slt'} {m.integers} {_ordered(f, a)}, {_ordered(f, b)}")
     chosen = f.let(f"select {mask} {first}, {m.vector} {a}, {m.vector} {b}")
     for x in (a, b):  # one after the other: for both at once AArch64 would use comparisons that raise "invalid"
         unordered = f.let(f"fcmp uno {m.vector} {x}, {x}")
         chosen = f.let(f"select {mask} {unordered}, {m.vector} {x}, {m.vector} {chosen}")
     return chosen
+
+
+def emit_comparison(f: Function, or_equal: bool, a: str, b: str) -> str:
+    """Return 1 where a < b, or a <= b, else 0, also for NaN; compared as integers, which raises nothing for NaN."""
+    m, mask = f.module, f"<{f.module.lanes} x i1>"
+    numbers = [f.binary("fadd", x, "zeroinitializer") for x in (a, b)]  # zeros of one sign
+    holds = f.let(f"icmp {'sle' if or_equal else 'slt'} {m.integers} {', '.join(_ordered(f, x) for x in numbers)}")
+    for x in (a, b):
+        holds = f.let(f"and {mask} {holds}, {f.let(f'fcmp ord {m.vector} {x}, {x}')}")
+    return f.let(f"select {mask} {holds}, {m.vector} {f.constant(1.0)}, {m.vector} zeroinitializer")
+
+
+def _ordered(f: Function, x: str) -> str:
+    """Return the bits of a number as an integer that is ordered as the numbers are."""
+    m = f.module
+    bits = f.let(f"bitcast {m.vector} {x} to {m.integers}")
+    places = [f"<{', '.join([f'{m.integer} {n}'] * m.lanes)}>" for n in (8 * m.item - 1, 1)]
+    ones = f.let(f"lshr {m.integers} {f.let(f'ashr {m.integers} {bits}, {places[0]}')}, {places[1]}")
+    return f.let(f"xor {m.integers} {bits}, {ones}")
 
 
 def _bits_of(number: float) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...program.program import Op, Program
-from .elementary import FUNCTIONS, emit_choice, emit_function
+from .elementary import FUNCTIONS, emit_choice, emit_comparison, emit_function
 from .emit import Function, Module
 from .layout import Tile, columns, tile_width
 from .registers import Drop, Load, Run, Spill, Step, plan
@@ -317,9 +317,7 @@ def _operate(f: Function, op: Op, args: list[str]) -> str:
         case Op.ABS:
             return f.intrinsic("fabs", *args)
         case Op.LESS | Op.LESS_EQUAL:
-            vector, mask = f.module.vector, f"<{f.module.lanes} x i1>"
-            holds = f.let(f"fcmp {'olt' if op == Op.LESS else 'ole'} {vector} {args[0]}, {args[1]}")
-            return f.let(f"select {mask} {holds}, {vector} {f.constant(1.0)}, {vector} zeroinitializer")
+            return emit_comparison(f, op == Op.LESS_EQUAL, *args)
         case Op.SELECT:
             vector, mask = f.module.vector, f"<{f.module.lanes} x i1>"
             holds = f.let(f"fcmp une {vector} {args[0]}, zeroinitializer")

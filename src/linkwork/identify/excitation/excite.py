@@ -44,6 +44,9 @@ def excite(robot: Robot, **options: Any) -> Excitation:
     over random motions within the same limits. Robots with loops move by their motors, if these determine all joints,
     else by their independent joints, and stay away from singular positions. Collisions of links are not checked.
 
+    Args:
+        robot: The robot, with approximate parameters.
+
     Returns:
         The motion with its figures of merit and margins.
 
@@ -55,9 +58,6 @@ def excite(robot: Robot, **options: Any) -> Excitation:
         >>> motion = linkwork.identify.excite(linkwork.load("planar2r"), starts=1, harmonics=2, period=2)
         >>> motion.q.shape
         (281, 2)
-
-    Args:
-        robot: The robot, with approximate parameters.
     """
     settings = ExciteOptions.from_arguments("excite", options)
     objective = one_of_names("objective", settings.objective, OBJECTIVES, where="excite")

@@ -35,6 +35,9 @@ def excite(
     Columns of the regressor are those of ``regressor(..., "minimal", drives)``, each scaled by its root mean square
     over random motions within the same limits. Robots with loops move by their motors, if these determine all joints,
     else by their independent joints, and stay away from singular positions. Collisions of links are not checked.
+
+    Args:
+        robot: The robot, with approximate parameters.
         objective: "condition": the least condition number of the regressor over a period, or "logdet": the largest
             determinant of its information. Default: 'condition'.
         period: Period of the lowest harmonic, in s. Default: 10.0.
@@ -75,7 +78,4 @@ def excite(
         >>> motion = linkwork.identify.excite(linkwork.load("planar2r"), starts=1, harmonics=2, period=2)
         >>> motion.q.shape
         (281, 2)
-
-    Args:
-        robot: The robot, with approximate parameters.
     """
