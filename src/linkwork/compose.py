@@ -40,12 +40,13 @@ from .pipeline import (
     tangents,
 )
 from .program import PARAMETER, STATE, Port, Program, trace
-from .program.graph import Node
-from .program.traced_array import TracedArray
+from .program.graph import Node, StrictGraph
+from .program.traced_array import TracedArray, nested_nodes
 from .quoting import identifier
 
 COMBINATIONS = 24  # of methods that are tried; beyond, one quantity after the other
 RESERVED = ("out", "threads", "wrenches")  # options of a call
+OPTIONS = ("name", "methods", "dtype", "backend", "function", "robot", "self", *OFF_LINE)  # names arguments cannot have
 AGAIN = 12  # further calls of a function that looks constant while random numbers are drawn
 TRACED = (
     "the function runs once, on arrays without values: use NumPy's functions and operators, np.where(condition, a, b) "
@@ -241,7 +242,7 @@ def _vector(quantity: str, name: str, value: Any, shape: tuple[int, ...]) -> Any
     array = _array(value)
     if array.shape != shape:
         raise ShapeError("wrong shape", where=f"{quantity}, input {name!r}", got=array.shape, expected=str(shape))
-    return array.tolist()
+    return nested_nodes(array)
 
 
 def _output(value: Any, shape: tuple[int, ...]) -> Any:
@@ -335,7 +336,9 @@ def _several(
             frame=of,
             axes=axes if QUANTITIES[name].has_axes else "world",
             wrenches=wrenches if QUANTITIES[name].takes_wrenches else (),
-            parameters=options["parameters"] if name != "regressor" else "standard",
+            parameters="standard"
+            if name == "regressor" and options["parameters"] == "input"
+            else options["parameters"],
             payload=options["payload"] if name != "regressor" else None,
             drives=drives,
         )
@@ -434,14 +437,17 @@ def compile_function(
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         traced = TracedRobot(model, methods)
-        arrays = {key: TracedArray(value) for key, value in values.items()}
 
         def call() -> dict[str, Any]:
+            arrays = {key: TracedArray(value) for key, value in values.items()}  # new ones: it may change them in place
             return _outputs(function(traced, **arrays), label, where)
 
         results = traced_once(call, where, function)
         return results, [*traced.used.values()]
 
+    for quantity in methods or {}:
+        if quantity not in QUANTITIES:
+            raise UnknownNameError("quantity of methods=", quantity, QUANTITIES, where=where)
     return _compiled(model, label, ports, run, dict(methods or {}), meanings, dtype, backend)
 
 
@@ -463,6 +469,9 @@ def _ports(
     for key in inputs:
         if key not in names:
             raise UnknownNameError("argument", key, names, where=where)
+    if taken := [name for name in names if name in OPTIONS]:
+        got, fix = taken[0], "choose another name: an option of robot.function, or an input of its own, has this one"
+        raise LinkworkError("an argument cannot have this name", where=where, got=repr(got), fix=fix)
     known, size = layouts(model), sizes(model)
     ports, meanings = [], {}
     for each in parameters:
@@ -525,7 +534,7 @@ def _outputs(result: Any, name: str, where: str) -> dict[str, Any]:
         except ValueError as error:
             raise ShapeError(f"the output {key!r} is not a rectangular array", where=where, got=error) from error
         for x in array.flat:
-            entry = x.item() if isinstance(x, np.ndarray) else x
+            entry = x.nodes() if isinstance(x, TracedArray) else x
             if not isinstance(entry, (Node, int, float, np.integer, np.floating)):
                 raise ShapeError(f"the output {key!r} is not an array of numbers", where=where, got=repr(entry)[:80])
         found[key] = array.view(np.ndarray)
@@ -554,7 +563,7 @@ def _compiled(
             problems.extend(used)
             return results
 
-        return trace(name, call, ports), problems
+        return trace(name, call, ports, StrictGraph()), problems
 
     program, problems = traced(asked)
     open_to: dict[str, list[str]] = {}
@@ -580,7 +589,7 @@ def _compiled(
         nominal=_nominal(model) if any(port.name == "parameters" for port in ports) else {},
         meanings=meanings,
     )
-    along = partial(tangents, model) if any(port.name == "q" for port in ports) else None
+    along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
     return Function(optimised(program), label, dtype, backend, None, along)
 
 
@@ -658,4 +667,9 @@ def _listed(value: Any) -> Any:
     """Nested lists that compare by identity of nodes."""
     if isinstance(value, Mapping):
         return [[key, _listed(each)] for key, each in value.items()]
-    return [*map(_listed, value)] if isinstance(value, (tuple, list)) else np.array(value, dtype=object).tolist()
+    if isinstance(value, (tuple, list)):
+        return [*map(_listed, value)]
+    if isinstance(value, np.ndarray) and value.ndim:
+        return [*map(_listed, value)]
+    entry = value.nodes() if isinstance(value, TracedArray) else value
+    return id(entry) if isinstance(entry, Node) else repr(entry)  # NaN is not equal to itself

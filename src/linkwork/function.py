@@ -29,6 +29,7 @@ from .metadata import FORMAT, Label, read_document
 from .model.coordinates import Layout, kind_of
 from .program import Operations, Port, Program, count
 from .program.program import result_type
+from .program.traced_array import TracedArray
 from .quoting import printable
 from .targets.listing import description, title, wrapped, write_all
 from .targets.registry import backend, export, express, sources
@@ -273,7 +274,7 @@ class Function(Differentiable):
             if name in values:
                 raise ShapeError(f"input {name!r} is given twice", where=self.__name__)
             values[name] = value
-        for name in {"tau_known", "commands"}.intersection(names):  # nothing else pushes, no thruster is on
+        for name in {"tau_known", "commands"}.intersection(names, self.label.layouts):  # zero by default
             if values.get(name) is None:
                 values[name] = np.zeros(self.program.inputs[names.index(name)].shape)
         if missing := [name for name in names if name not in values]:
@@ -558,6 +559,8 @@ def _fix_of_more_than_numbers(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         plain = {*map(type, value)} <= NUMBERS
         return "" if plain else next(filter(None, map(_fix_of_more_than_numbers, value)), "")
+    if isinstance(value, TracedArray):
+        return "call the quantities of the robot that is the first argument of your function"
     if isinstance(value, np.ma.MaskedArray):
         return "give numbers for what is masked: x.filled(0.0), or leave these states out"
     if hasattr(value, "to_numpy"):  # pandas, polars, xarray

@@ -283,7 +283,7 @@ def test_parameters_are_told_apart(tmp_path):
     function = linkwork.load("planar2r").compile("inverse_dynamics", parameters="input")
     header = function.to_c(tmp_path)[0].read_text()
     assert "const double parameters[20]" in header
-    assert f"beside these: {function.off_line_operations}" in header
+    assert f"on the parameters alone: {function.off_line_operations}" in header
 
 
 def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):

@@ -45,7 +45,7 @@ SURROUNDINGS = {
     "link2": Drag(0.4, 0.3, 0.5, 0.7, 0.9, current=(0.3, -0.2, 0.1)),
     "tool": Contact(20, damping=3, friction=0.6, slip=0.1, height=30, normal=(1, -2, 3)),
 }
-STILL = ("v", "a", "tau", "v_joints", "a_known", "tau_known")
+STILL = ("v", "a", "tau", "v_joints", "a_known", "tau_known", "v_ref", "a_ref")
 
 
 @cache

@@ -160,7 +160,7 @@ def test_what_is_said_of_feet():
         (lambda: biped.contact_dynamics(q, v, v, {"left": 1}), "contacts are missing"),
         (lambda: biped.simulate(q, v, 0.01, contacts={"lft": 1, "right": 1}), "there is no contact 'lft'"),
         (lambda: biped.rollout(q, v, None, 1e-3, 2, contacts="events"), "only simulate"),
-        (lambda: biped.stepper(2, 1e-3, contacts=lambda t: [1, 1]), "no function"),
+        (lambda: biped.stepper(2, 1e-3, contacts=lambda t: [1, 1]), "cannot be a function"),
     ):
         with pytest.raises(linkwork.LinkworkError, match=words):
             call()

@@ -60,8 +60,12 @@ def test_same_on_every_scalar(quantity: str, method: str, recipe: Recipe):
 
 
 def is_undefined(model, quantity: str) -> bool:
-    """Velocities of motors tell those of the robot only if there is a motor for every freedom."""
-    return quantity == "platform_jacobian" and bool(model.mobility.free)
+    """Velocities of motors determine those of the robot only if there is a motor for every degree of freedom;
+    Christoffel symbols need velocities that are rates of the positions."""
+    curved = not all(joint.kind.straight for joint in model.coordinates.joints)
+    return (quantity == "platform_jacobian" and bool(model.mobility.free)) or (
+        quantity == "christoffel_symbols" and curved
+    )
 
 
 def tuple_of(result) -> tuple:

@@ -170,7 +170,7 @@ def random_state(model, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def random_vectors(model, seed: int = 0) -> dict[str, np.ndarray]:
     """All that a quantity may ask for, by name; q, v, a are those of ``random_state``."""
     rng = np.random.default_rng(seed + 7919**2)
-    names = ("tau", "a_known", "tau_known", "v_joints", "commands")
+    names = ("tau", "a_known", "tau_known", "v_joints", "commands", "v_ref", "a_ref")
     forces = {name: rng.uniform(-5, 5, sizes(model)[name]) for name in names}
     feet = {name: rng.uniform(0.5, 1, len(model.switched)) for name in ("contacts", "restitution")}
     return dict(zip("qva", random_state(model, seed), strict=True)) | forces | feet

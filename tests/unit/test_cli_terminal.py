@@ -68,7 +68,7 @@ def test_help_names_all_formats(run, command):
         ("inspect pan", ["panda", "panda-elastic"]),
         ("inspect my_robot.u", []),  # so the shell completes files
         ("eval panda gra", ["gravity"]),
-        ("count panda --quantity iner", ["inertia_matrix"]),
+        ("count panda --quantity iner", ["inertia_matrix", "inertia_matrix_rate"]),
         ("count panda --method lin-19", ["lin-1991", "lin-1988"]),
         ("export panda --method aut", ["auto", "automatic"]),
         ("export panda --lang", ["--language"]),

@@ -67,7 +67,7 @@ def test_names_of_outputs():
     poses = PANDA.compile(["pose:panda_link3", f"pose:{HAND}"])
     assert poses._result._fields == ("pose_panda_link3", f"pose_{HAND}")
     named = PANDA.compile({"M": "inertia_matrix", "T": f"pose:{HAND}"})
-    assert named._result._fields == ("M", "T") and "4 x 4 pose" in named.__doc__
+    assert named._result._fields == ("M", "T") and "pose of a frame" in named.__doc__
     slopes = PANDA.compile(["forward_dynamics_derivatives", "gravity"])
     assert slopes._result._fields[:2] == ("forward_dynamics_derivatives_a", "forward_dynamics_derivatives_da_dq")
     assert [port.name for port in slopes.program.inputs] == ["q", "v", "tau"]
@@ -317,3 +317,69 @@ def test_closures_are_compiled_in_as_they_are():
     gain[:] = 5
     assert close(f(np.arange(7.0)), np.arange(7.0))
     assert close(PANDA.function(lambda robot, q: gain * q, name="f")(np.arange(7.0)), 5 * np.arange(7.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "slopes"),
+    [
+        (lambda robot, x: np.where(x > 0.1, np.log(x), x), [0.0, 0.0, 1.0], [1, 1, 1]),
+        (lambda robot, x: np.where(x > 0.1, np.sqrt(x), x * x), [-1.0, -2.0, 4.0], [-2, -4, 0.25]),
+        (lambda robot, x: np.where(x > 0, np.sin(x) / x, 1 + x), [0.0, 0.0, -1.0], [1, 1, 1]),
+    ],
+)
+def test_the_branch_not_taken_does_not_spoil_derivatives(function, at, slopes):
+    f = PANDA.function(function, x=3, name="f")
+    at = np.array(at)
+    with np.errstate(all="ignore"):  # of the branch not taken
+        assert np.allclose(f.vjp("x")(at, np.ones(3)), slopes)
+        assert np.allclose(np.diagonal(f.derivative("x")(at)), slopes)
+        assert np.allclose(f.jvp("x")(at, np.ones(3)), slopes)
+        assert np.isfinite(f.hvp("x")(at, np.ones(3), np.ones(3))).all()
+
+
+IDENTITY = {
+    "asarray": lambda robot, q: np.asarray(q) == 1,
+    "array of lists": lambda robot, q: np.array([q, q]) == 1,
+    "array_equal": lambda robot, q: q * np.array_equal(q, np.ones(7)),
+    "isin": lambda robot, q: np.isin(q, [1]),
+    "in": lambda robot, q: q if 0 in q else -q,
+    "nan_to_num": lambda robot, q: np.nan_to_num(q),
+    "pinv with rcond": lambda robot, q: np.linalg.pinv(np.diag(q), 1e-3),
+    "wide qr": lambda robot, q: np.linalg.qr(np.stack([q, q]))[1],
+    "det": lambda robot, q: np.linalg.det(np.stack([q, q])),
+}
+
+
+@pytest.mark.parametrize("what", IDENTITY)
+def test_what_would_be_silently_wrong_is_refused(what):
+    with pytest.raises(UnsupportedError, match="cannot be traced"):
+        PANDA.function(IDENTITY[what])
+
+
+def test_options_reach_every_quantity():
+    assert (
+        PANDA.compile(["regressor", "bias"]).program.outputs[0].shape
+        == PANDA.compile("regressor").program.outputs[0].shape
+    )
+    with pytest.raises(UnknownNameError, match="quantity of methods="):
+        PANDA.function(lambda robot, q, v: robot.bias(q, v), methods={"biass": "newton-euler"})
+    with pytest.raises(ShapeError, match="needs commands"):
+        PANDA.function(lambda robot, q, commands: q * commands, commands=(), name="f")(np.ones(7))
+    with pytest.raises(LinkworkError, match="cannot have this name"):
+        PANDA.function(lambda robot, q, parameters: q, parameters=())
+
+
+def test_nan_is_a_constant():
+    f = PANDA.function(lambda robot, q: np.where(q > 0, q, np.nan), name="f")
+    assert np.isnan(f(-np.ones(7))).all() and (f(np.ones(7)) == 1).all()
+    names = {}
+    exec(f.to_numpy(), names)
+    assert np.isnan(names["panda_f"](-np.ones(7))).all()
+
+
+def test_inputs_may_be_changed_in_place():
+    def f(robot, q):
+        q += 1
+        return q
+
+    assert (PANDA.function(f)(np.zeros(7)) == 1).all()

@@ -339,7 +339,7 @@ def test_pictures_and_words(puma, tmp_path):
     found = excite(linkwork.load("planar2r"), **QUICK)
     figure = found.plot(tmp_path / "e.png")
     assert (tmp_path / "e.png").read_bytes()[:4] == b"\x89PNG" and len(figure.axes) == 6
-    with pytest.raises(LinkworkError, match="no format of pictures"):
+    with pytest.raises(LinkworkError, match="no format of figures"):
         found.plot(tmp_path / "e.txt")
     assert "condition number" in repr(puma) and "puma560" in repr(puma)
     assert puma._repr_html_().count("<tr>") == 7 and "shoulder" in puma._repr_html_()

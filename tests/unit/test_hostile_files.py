@@ -248,7 +248,7 @@ def test_bounds_of_a_description(monkeypatch):
     assert not [finding for finding in check(chained(9)) if finding.level == "error"]
     assert [finding.level for finding in check(chained(10))] == ["error"]
     monkeypatch.setattr(validate, "MOST_LOOPS", 1)
-    monkeypatch.setattr(validate, "MOST_OF_LOOPS", 5)
+    monkeypatch.setattr(validate, "MOST_WITH_LOOPS", 5)
     loops = [
         ConstraintDescription(f"loop{k}", CUT_JOINTS["weld"], ("l0", Placement()), ("l5", Placement()))
         for k in range(2)

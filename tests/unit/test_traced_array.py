@@ -17,7 +17,7 @@ def traced(function, *arrays):
 
     def run(*values):
         results = function(*map(TracedArray, values))
-        return {f"y{k}": TracedArray(value).tolist() for k, value in enumerate(results)}
+        return {f"y{k}": TracedArray(value).nodes() for k, value in enumerate(results)}
 
     ports = [Port(f"x{k}", np.shape(x)) for k, x in enumerate(arrays)]
     program = trace("f", run, ports)
@@ -118,7 +118,7 @@ BAD = {
     "filled floats": (lambda x: np.zeros(3).__setitem__(0, x[0]), "np.stack"),
     "where alone": (lambda x: np.where(x > 0), "a condition and two choices"),
     "norm": (lambda x: np.linalg.norm(np.outer(x, x), 2), "ord=2"),
-    "stack of matrices": (lambda x: np.linalg.inv(np.stack([np.diag(x)])), "one matrix"),
+    "stack of matrices": (lambda x: np.linalg.inv(np.stack([np.diag(x)])), "one square matrix"),
 }
 
 
@@ -160,3 +160,52 @@ def test_pose_error_leads_to_the_target():
     )
     made = rotations.make_pose(T[:3, :3], T[:3, 3])
     assert np.array_equal(made, T) and np.allclose(rotations.inverse_pose(T) @ T, np.eye(4), atol=1e-15)
+
+
+# -- what was once silently wrong --------------------------------------------------------------------------------------
+
+
+def test_single_numbers_are_immutable():
+    """As NumPy's are: += rebinds a name, and does not change what else refers to the number."""
+
+    def partial_sums(x):
+        total, sums = 0.0, []
+        for entry in x:
+            total += entry
+            sums.append(total)
+        first = x[0]
+        other = first
+        other *= -10
+        return [np.stack(sums), first, other]
+
+    same(partial_sums, X)
+
+
+def test_arrays_change_in_place():
+    def run(x):
+        y = x
+        y += 1
+        z = np.stack([x, x])
+        z[0] = 2 * x
+        return [x, y, z]
+
+    same(lambda x: run(x * 1.0), X)
+
+
+def test_clip_takes_its_limits_by_name():
+    same(lambda x: [x.clip(min=0), x.clip(min=0, max=0.1), np.clip(x, min=-0.1, max=0.1), x.clip(None, 0.2)], X)
+
+
+def test_ends_of_a_matrix():
+    same(lambda A: [np.max(A), A.min(), np.max(A, axis=0)], A)
+
+
+def test_entries_of_lists_are_traced():
+    same(lambda x: [np.where(x.tolist()[0] == x[0], 1.0, 2.0), np.where(x.item(1) == 5, 1.0, 2.0)], X)
+
+
+@pytest.mark.parametrize("name", ["arcsinh", "arctanh", "log1p", "expm1"])
+def test_functions_at_their_ends(name):
+    function = getattr(np, name)
+    far = {"arcsinh": [1e200, -1e200, np.inf], "arctanh": [-1 + 1e-13, 0.0, 1 - 1e-13]}.get(name, [1e15, 0.0, -0.5])
+    same(lambda x: [function(x)], np.array(far) if name != "expm1" else np.array([50.0, 0.0, -50.0]), tolerance=1e-13)

@@ -24,6 +24,7 @@ from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
 VECTORS = ("q", "v", "a", "tau", "a_known", "tau_known", "v_joints", "commands", "contacts", "restitution")
+VECTORS += ("v_ref", "a_ref")
 
 
 def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:

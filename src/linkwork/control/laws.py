@@ -16,6 +16,7 @@ from ..compose import TracedRobot
 from ..constraints import ClosedLoops
 from ..errors import LinkworkError, ShapeError, UnsupportedError, at_door
 from ..model import Model
+from ..program.traced_array import nested_nodes
 from ..scalar.entrywise import absolute, clip
 from ..scalar.orthogonal import Orthogonal
 from .law import with_memory
@@ -167,7 +168,7 @@ class PDGravity(PD):
 
     def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         model = robot.model
-        forced = ClosedLoops(model, model.expand(q.tolist())).to_motors(robot.gravity(q).tolist())
+        forced = ClosedLoops(model, model.expand(nested_nodes(q))).to_motors(nested_nodes(robot.gravity(q)))
         where = model.mobility.forced
         return feedback + np.array([forced[where.index(k)] for k in model.mobility.motors])
 
@@ -204,7 +205,7 @@ class ComputedTorque(PD):
                     fix="name the active joints in `independent`, or use PDGravity",
                 )
             columns = robot.motor_jacobian(q).T[[mobility.independent.index(k) for k in mobility.driven]]
-            a = Orthogonal(columns.tolist()).solve((a - robot.motor_drift(q, v)).tolist())
+            a = Orthogonal(nested_nodes(columns)).solve(nested_nodes(a - robot.motor_drift(q, v)))
         return robot.hybrid_dynamics(q, v, a)[0] if mobility.free else robot.inverse_dynamics(q, v, a)
 
 

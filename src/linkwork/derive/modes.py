@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ..program import Program
-from ..scalar import is_zero
+from ..program import Op, Program
+from ..program.graph import Node
+from ..scalar import is_zero, where
 from .slopes import slopes
 
 Column = dict[int, Any]  # direction -> slope along it; what is not there is zero
@@ -52,9 +53,20 @@ def reverse(
         for k, slope in slopes(op, arguments, values, values[number]):
             if k not in moving or is_zero(slope):
                 continue
-            term = slope * bar
+            term = _weighted(slope, bar)
             bars[k] = bars[k] + term if k in bars else term
     return [bars.get(k, 0) for k in range(program.n_inputs)]
+
+
+def _weighted(slope: Any, bar: Any) -> Any:
+    """Return slope times bar. Where a choice makes bar zero, the product is zero, also for a slope that is infinite or
+    not a number there: the branch that is not taken must not spoil the one that is."""
+    if isinstance(bar, Node) and bar.op == Op.SELECT:
+        if is_zero(bar.c):
+            return where(bar.a, slope * bar.b, 0)
+        if is_zero(bar.b):
+            return where(bar.a, 0, slope * bar.c)
+    return slope * bar
 
 
 def dependent(program: Program, inputs: Collection[int]) -> set[int]:

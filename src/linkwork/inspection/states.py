@@ -65,7 +65,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
         q = _assembled(model, count, rng)
     else:
         q = model.coordinates.normalised(rng.uniform(-math.pi, math.pi, (count, model.nq)))
-    others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands")
+    others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands", "v_ref", "a_ref")
     contacts = rng.integers(0, 2, (count, len(model.switched))).astype(float)
     states = {"q": q, "contacts": contacts, "restitution": 0.5 * contacts}
     return states | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}

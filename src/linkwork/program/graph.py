@@ -33,6 +33,8 @@ LESS, LESS_EQUAL, SELECT = int(Op.LESS), int(Op.LESS_EQUAL), int(Op.SELECT)
 class Graph:
     """The nodes made so far, numbered in order of creation."""
 
+    node_type: type[Node]
+
     def __init__(self):
         self.nodes: list[Node] = []
         self._known: dict[tuple, Node] = {}
@@ -45,7 +47,7 @@ class Graph:
         key = (op, a, b) if c is None else (op, a, b, c)
         node = self._known.get(key)
         if node is None:
-            node = self._known[key] = Node(self, op, a, b, len(self.nodes), c)
+            node = self._known[key] = self.node_type(self, op, a, b, len(self.nodes), c)
             self.nodes.append(node)
         return node
 
@@ -63,6 +65,8 @@ def _add(a: Any, b: Any) -> Any:
     if not isinstance(b, Node):
         if b == 0:
             return a
+        if b != b:
+            return a.graph.make(ADD, a, math.nan)
         if a.op == NEG:
             return _sub(b, a.a)
         return a.graph.make(ADD, a, float(b)) if b > 0 else a.graph.make(SUB, a, -float(b))
@@ -121,9 +125,11 @@ def _mul(a: Any, b: Any) -> Any:
             return 0
         if b == 1:
             return a
+        if b != b:
+            return a.graph.make(MUL, a, math.nan)
         if b < 0:
             return -_mul(a, -b)
-        if a.op == MUL and not isinstance(a.b, Node):
+        if a.op == MUL and not isinstance(a.b, Node) and abs(a.b * b) < math.inf:
             return _mul(a.a, a.b * b)
         return a.graph.make(MUL, a, float(b))
     if b.op == NEG:
@@ -157,7 +163,7 @@ def _operand(x: Any) -> Any:
         return x
     if not isinstance(x, (int, float, np.integer, np.floating)):
         raise TypeError(f"a function of a traced number and {type(x).__name__}")
-    return float(x) + 0.0
+    return float(x) + 0.0 if x == x else math.nan  # one object, because NaN is not equal to itself
 
 
 def _choose(op: int, a: Node, b: Any) -> Any:
@@ -288,7 +294,9 @@ class Node:
     def select(self, if_true, if_false):
         """``if_true`` where this is not zero, else ``if_false``."""
         if_true, if_false = _operand(if_true), _operand(if_false)
-        same = if_true is if_false or (not isinstance(if_true, Node) and if_true == if_false)
+        same = if_true is if_false
+        if not (isinstance(if_true, Node) or isinstance(if_false, Node)):
+            same = if_true == if_false
         return if_true if same else self.graph.make(SELECT, self, if_true, if_false)
 
     def __bool__(self):
@@ -304,6 +312,27 @@ class Node:
         return f"<%{self.number} = {Op(self.op).name} {operands}>"
 
 
+class StrictNode(Node):
+    """A node of a user's function, which may compare it to a number: nodes are equal only to themselves, so the answer
+    would be False for every number."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if isinstance(other, (int, float)):
+            raise TypeError("the value of a traced number is not known while tracing: compare arrays with np.equal")
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+class StrictGraph(Graph):
+    """A graph of strict nodes."""
+
+    node_type = StrictNode
+
+
+Graph.node_type = Node
 Operand = (Node, int, float)
 WITHOUT_COMPARING = {
     np.minimum: np.frompyfunc(minimum, 2, 1),

@@ -16,12 +16,14 @@ from .program import Port, Program
 
 
 @collector_at_rest()
-def trace(name: str, function: Callable[..., Mapping[str, Any]], inputs: Sequence[Port]) -> Program:
+def trace(
+    name: str, function: Callable[..., Mapping[str, Any]], inputs: Sequence[Port], graph: Graph | None = None
+) -> Program:
     """Run ``function`` with one nested list of graph nodes per input port (a bare node for shape ``()``).
 
     It returns a mapping from output name to a scalar or nested sequence of scalars.
     """
-    graph, start, arguments = Graph(), 0, []
+    graph, start, arguments = graph or Graph(), 0, []
     for port in inputs:
         nodes = [graph.input(start + k) for k in range(port.size)]
         arguments.append(_nest(nodes, port.shape))

@@ -58,6 +58,23 @@ class TracedArray(np.ndarray):
             raise TypeError(f"np.linalg.{function.__name__} cannot be traced; those that can: {known}")
         return _wrapped(super().__array_function__(function, types, args, kwargs))
 
+    def tolist(self) -> Any:
+        """Return nested lists of entries that behave as the array does."""
+        return [each.tolist() for each in self] if self.ndim else self
+
+    def item(self, *place: Any) -> TracedArray:
+        """Return one entry."""
+        return self[np.unravel_index(place[0], self.shape) if len(place) == 1 else place] if place else self.reshape(())
+
+    def nodes(self) -> Any:
+        """Return nested lists of graph nodes and plain numbers, or one of them."""
+        return _bare(self.view(np.ndarray)).tolist() if self.ndim else self.view(np.ndarray)[()]
+
+    @property
+    def flat(self) -> Any:  # type: ignore[override]
+        """The entries one after another."""
+        return iter(self.ravel())
+
     def __getitem__(self, place: Any) -> TracedArray:
         if isinstance(place, TracedArray) or (
             isinstance(place, tuple) and any(isinstance(x, TracedArray) for x in place)
@@ -68,32 +85,52 @@ class TracedArray(np.ndarray):
     def __iter__(self) -> Iterator[TracedArray]:
         return (self[k] for k in range(len(self)))
 
+    def __contains__(self, value: Any) -> bool:
+        raise TypeError(BRANCH)
+
     def __bool__(self) -> bool:
-        if self.size == 1 and not isinstance(self.item(), Node):
-            return bool(self.item())
+        if self.size == 1 and not isinstance(entry := self.reshape(()).nodes(), Node):
+            return bool(entry)
         raise TypeError(BRANCH)
 
     def __float__(self) -> float:
-        if self.size == 1 and not isinstance(self.item(), Node):
-            return float(self.item())
+        if self.size == 1 and not isinstance(entry := self.reshape(()).nodes(), Node):
+            return float(entry)
         raise TypeError(
             "the value of a traced number is not known while tracing: use NumPy's functions instead of math's, and "
-            "build arrays with np.stack or np.array instead of filling an array of floats"
+            "build arrays with np.stack instead of filling an array of floats"
         )
 
     __int__ = __index__ = __float__  # type: ignore[assignment]
+
+    # NumPy's single numbers are immutable: += on one rebinds the name. Arrays change in place, as NumPy's do.
+
+    def __iadd__(self, other: Any) -> Any:
+        return super().__iadd__(other) if self.ndim else self + other
+
+    def __isub__(self, other: Any) -> Any:
+        return super().__isub__(other) if self.ndim else self - other
+
+    def __imul__(self, other: Any) -> Any:
+        return super().__imul__(other) if self.ndim else self * other
+
+    def __itruediv__(self, other: Any) -> Any:
+        return super().__itruediv__(other) if self.ndim else self / other
+
+    def __ipow__(self, other: Any) -> Any:
+        return super().__ipow__(other) if self.ndim else self**other
 
     def sum(self, *args: Any, **options: Any) -> Any:
         return np.add.reduce(self, *(args or (options.pop("axis", None),)), **options)
 
     def max(self, axis: Any = None, **options: Any) -> Any:
-        return np.maximum.reduce(self, axis, **options)
+        return np.maximum.reduce(self.ravel() if axis is None else self, 0 if axis is None else axis, **options)
 
     def min(self, axis: Any = None, **options: Any) -> Any:
-        return np.minimum.reduce(self, axis, **options)
+        return np.minimum.reduce(self.ravel() if axis is None else self, 0 if axis is None else axis, **options)
 
-    def clip(self, lower: Any = None, upper: Any = None, **_options: Any) -> TracedArray:
-        return _wrapped(_clip(self, lower, upper))
+    def clip(self, *limits: Any, **named: Any) -> TracedArray:
+        return _wrapped(_clip(self, *limits, **named))
 
     def __repr__(self) -> str:
         return f"<TracedArray of shape {self.shape}>"
@@ -101,7 +138,16 @@ class TracedArray(np.ndarray):
     __str__ = __repr__
 
 
-_bare = np.frompyfunc(lambda x: x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x, 1, 1)  # of one entry each
+def _entry(x: Any) -> Any:
+    return x.view(np.ndarray)[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
+
+
+_bare = np.frompyfunc(_entry, 1, 1)  # what arrays of one entry hold
+
+
+def nested_nodes(x: Any) -> Any:
+    """Return nested lists of graph nodes and numbers from an array of either kind."""
+    return x.nodes() if isinstance(x, TracedArray) else np.asarray(x).tolist()
 
 
 def _plain(x: Any) -> Any:
@@ -124,7 +170,8 @@ def _wrapped(result: Any) -> Any:
 
 # -- entry by entry ----------------------------------------------------------------------------------------------------
 
-ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "positive", "matmul", "conjugate", "vecdot"}
+ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "matmul"}
+LOG_2 = float(np.log(2))
 
 
 def _power(x: Any, exponent: Any) -> Any:
@@ -152,13 +199,22 @@ def _cosh(x: Any) -> Any:
 def _log1p(x: Any) -> Any:
     """log(1 + x) to full precision near 0 (Kahan): the rounding of 1 + x is undone by a quotient."""
     total = 1 + x
-    same = _equal(total, 1)
-    return where(same, x, scalar.log(total) * x / where(same, 1, total - 1))
+    same, large = _equal(total, 1), scalar.less(1, x)
+    return where(large, scalar.log(total), where(same, x, scalar.log(total) * x / where(same, 1, total - 1)))
+
+
+def _arctanh(x: Any) -> Any:
+    return 0.5 * (_log1p(x) - _log1p(-x))
 
 
 def _arcsinh(x: Any) -> Any:
+    """By the inverse hyperbolic tangent near 0, where it is smooth, else by the logarithm, which does not overflow."""
     size = scalar.absolute(x)
-    return scalar.sign(x) * _log1p(size + size * size / (1 + scalar.sqrt(1 + size * size)))
+    small, large = scalar.less(size, 1), scalar.less(1e8, size)
+    near = where(small, x, 0)
+    far = where(large, 1, size)
+    logarithm = where(large, scalar.log(size) + LOG_2, scalar.log(far + scalar.sqrt(1 + far * far)))
+    return where(small, _arctanh(near / scalar.sqrt(1 + near * near)), scalar.sign(x) * logarithm)
 
 
 def _not(x: Any) -> Any:
@@ -178,7 +234,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "arcsinh": _arcsinh,
     "arctan": lambda x: scalar.atan2(x, 1.0),
     "arctan2": scalar.atan2,
-    "arctanh": lambda x: 0.5 * _log1p(2 * x / (1 - x)),
+    "arctanh": _arctanh,
     "bitwise_and": lambda a, b: _truth(a) * _truth(b),
     "bitwise_or": lambda a, b: maximum(_truth(a), _truth(b)),
     "cos": scalar.cos,
@@ -193,13 +249,15 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "float_power": _power,
     "greater": lambda a, b: scalar.less(b, a),
     "greater_equal": lambda a, b: less_equal(b, a),
-    "heaviside": lambda x, at_zero: where(scalar.less(x, 0), 0, where(scalar.less(0, x), 1, at_zero)),
+    "heaviside": lambda x, at_zero: where(scalar.less(x, 0), 0, where(_equal(x, 0), at_zero, where(x, x / x, 1))),
+    "isfinite": lambda x: scalar.less(scalar.absolute(x), np.inf),
     "hypot": lambda a, b: scalar.sqrt(a * a + b * b),
     "invert": _not,
     "isnan": lambda x: 1 - less_equal(x, x),
     "less": scalar.less,
     "less_equal": less_equal,
     "log": scalar.log,
+    "positive": lambda x: x,
     "log10": lambda x: scalar.log(x) * (1 / float(np.log(10))),
     "log1p": _log1p,
     "log2": lambda x: scalar.log(x) * (1 / float(np.log(2))),
@@ -233,8 +291,8 @@ def _where(condition: Any, *choices: Any) -> Any:
     return np.frompyfunc(where, 3, 1)(*map(_plain, (condition, *choices)))
 
 
-def _clip(x: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
-    low, high = options.get("min", a_min), options.get("max", a_max)
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    low, high = a_min if min is None else min, a_max if max is None else max
     if low is not None:
         x = np.maximum(x, low)
     return np.minimum(x, high) if high is not None else x
@@ -248,31 +306,52 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     raise TypeError(f"np.linalg.norm of traced numbers has no ord={ord!r}; use the default, 1, 2 or np.inf of vectors")
 
 
-def _of_matrix(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of nested lists as one of arrays."""
+def _of_matrix(function: Callable[..., Any], square: bool = True) -> Callable[..., Any]:
+    """A function of a matrix as nested lists, made one of an array."""
 
-    def applied(A: Any, *others: Any, **options: Any) -> Any:
-        if np.ndim(A) != 2:
-            raise TypeError(f"linear algebra of traced numbers takes one matrix, not an array of shape {np.shape(A)}")
-        result = function(*(np.asanyarray(x).tolist() for x in (A, *others)), **options)
+    def applied(A: Any, *others: Any) -> Any:
+        shape = np.shape(A)
+        if len(shape) != 2 or 0 in shape or (square and shape[0] != shape[1]):
+            kind = "one square matrix" if square else "one matrix"
+            raise TypeError(f"this function of traced numbers takes {kind}, not an array of shape {shape}")
+        result = function(*(TracedArray(x).nodes() for x in (A, *others)))
         return tuple(map(TracedArray, result)) if isinstance(result, tuple) else TracedArray(result)
 
     return applied
 
 
 def _solve(A: Any, b: Any) -> Any:
-    if np.ndim(b) == 1:
-        return _of_matrix(linear_algebra.solve)(A, b)
-    return np.stack([_of_matrix(linear_algebra.solve)(A, column) for column in np.asanyarray(b).T], axis=1)
+    if np.ndim(b) not in (1, 2) or np.shape(b)[0] != len(A):
+        raise TypeError(f"np.linalg.solve: shapes {np.shape(A)} and {np.shape(b)} do not fit together")
+    solve = _of_matrix(linear_algebra.solve)
+    return solve(A, b) if np.ndim(b) == 1 else np.stack([solve(A, column) for column in TracedArray(b).T], axis=1)
+
+
+def _qr(A: Any) -> Any:
+    if np.ndim(A) == 2 and np.shape(A)[0] < np.shape(A)[1]:
+        raise TypeError(f"np.linalg.qr of traced numbers takes no more columns than rows, not shape {np.shape(A)}")
+    return _of_matrix(linear_algebra.qr, square=False)(A)
+
+
+def _refused(function: Any) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise TypeError(f"np.{function.__name__} cannot be traced: {BRANCH}")
+
+    return refuse
 
 
 LINEAR_ALGEBRA = {
     np.linalg.norm: _norm,
     np.linalg.solve: _solve,
     np.linalg.inv: _of_matrix(linear_algebra.inverse),
-    np.linalg.pinv: _of_matrix(linear_algebra.pseudo_inverse),
-    np.linalg.qr: _of_matrix(linear_algebra.qr),
+    np.linalg.pinv: lambda A: _of_matrix(linear_algebra.pseudo_inverse, square=False)(A),
+    np.linalg.qr: _qr,
     np.linalg.cholesky: _of_matrix(linear_algebra.cholesky),
     np.linalg.det: _of_matrix(linear_algebra.determinant),
 }
+REFUSED = (  # they would compare nodes, not numbers
+    np.array_equal, np.array_equiv, np.isin, np.nan_to_num, np.trim_zeros, np.unique, np.count_nonzero, np.nonzero,
+    np.polymul, np.polyadd, np.polydiv, np.roots, np.intersect1d, np.union1d, np.setdiff1d, np.argwhere, np.flatnonzero,
+)  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.clip: _clip, **LINEAR_ALGEBRA}
+FUNCTIONS |= {function: _refused(function) for function in REFUSED}

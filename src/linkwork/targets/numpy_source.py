@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite, isnan
 from textwrap import indent
 
 import numpy as np
@@ -98,4 +99,5 @@ def _lines(function: Exported) -> Iterator[str]:
 
 
 def _literal(number: float) -> str:
-    return f"({number!r})" if number < 0 else repr(float(number))
+    text = repr(float(number)) if isfinite(number) else f"np.{'nan' if isnan(number) else 'inf'}"
+    return f"(-{text.removeprefix('-')})" if number < 0 else text

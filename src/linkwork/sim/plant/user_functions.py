@@ -21,6 +21,7 @@ from ...errors import ShapeError
 from ...formulations import sizes
 from ...model import Model, SoftLimits, command_vector
 from ...program import Port, Program, trace
+from ...program.graph import StrictGraph
 from ...scalar import Scalar
 from .instant import GAIN, MEMORY, REFERENCE
 
@@ -63,7 +64,12 @@ def controller_function(
         inputs = [*[REFERENCE] * (REFERENCE in shapes), *(name for name in shapes if name.startswith(GAIN))]
         ports = [Port("t", ()), *(Port(name, (size[name],)) for name in "qv"), *(Port(x, shapes[x]) for x in inputs)]
         ports += [Port(MEMORY + name, values.shape) for name, values in law.memory.items()]
-        return trace("controller", lambda *values: run(dict(zip((x.name for x in ports), values, strict=True))), ports)
+        return trace(
+            "controller",
+            lambda *values: run(dict(zip((x.name for x in ports), values, strict=True))),
+            ports,
+            StrictGraph(),
+        )
 
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
         gains = {name.removeprefix(GAIN): x for name, x in values.items() if name.startswith(GAIN)}
@@ -90,7 +96,7 @@ def command_function(function: Callable[[Scalar], Any], model: Model) -> UserFun
         row = command_vector(model.commands, _traced("commands", function, t), "commands")
         return {"commands": entries("a command", row, "commands")}
 
-    return UserFunction(function, lambda: trace("commands", run, [Port("t", ())]))
+    return UserFunction(function, lambda: trace("commands", run, [Port("t", ())], StrictGraph()))
 
 
 def wrench_function(function: Callable[[Scalar], Any], frame: str) -> UserFunction:
@@ -103,7 +109,7 @@ def wrench_function(function: Callable[[Scalar], Any], frame: str) -> UserFuncti
             raise ShapeError("wrong shape", where=where, got=row.shape, expected="(6,)")
         return {"wrench": entries("a force", row, where)}
 
-    return UserFunction(function, lambda: trace("wrench", run, [Port("t", ())]))
+    return UserFunction(function, lambda: trace("wrench", run, [Port("t", ())], StrictGraph()))
 
 
 def _traced(where: str, function: Callable[[Scalar], Any], t: Scalar) -> Any:
