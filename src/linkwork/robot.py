@@ -406,7 +406,7 @@ class Robot(RobotFunctions):
                 ``contact_inverse_dynamics`` and the output contact_forces of a trajectory have them. Without v and tau
                 the report has these contacts alone.
             commands: Command inputs of the force laws; required by a robot that has them.
-            wrenches: {frame: external wrench (..., 6)}, force and moment in the axes of the world.
+            wrenches: {frame: external wrench (..., 6)}, force, then moment about the frame's origin, in its axes.
 
         Returns:
             A ContactForces report.

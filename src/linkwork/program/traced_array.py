@@ -46,7 +46,8 @@ class TracedArray(np.ndarray):
         plain = [_plain(x) for x in operands]
         if out is not None:
             options["out"] = tuple(_plain(x) for x in out)
-        result = getattr(ufunc, method)(*plain, **options)
+        with np.errstate(all="ignore"):  # of constants, which may be NaN or infinite
+            result = getattr(ufunc, method)(*plain, **options)
         return out[0] if out is not None else _wrapped(result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -288,7 +289,8 @@ IDENTITIES = {"logical_and": 1, "logical_or": 0, "bitwise_and": 1, "bitwise_or":
 def _where(condition: Any, *choices: Any) -> Any:
     if len(choices) != 2:
         raise TypeError("np.where of traced numbers takes a condition and two choices: np.where(condition, a, b)")
-    return np.frompyfunc(where, 3, 1)(*map(_plain, (condition, *choices)))
+    with np.errstate(all="ignore"):
+        return np.frompyfunc(where, 3, 1)(*map(_plain, (condition, *choices)))
 
 
 def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:

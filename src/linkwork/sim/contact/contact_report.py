@@ -235,7 +235,10 @@ def contact_forces(
         q, forces = _checked(model, q, forces)
         frame_wrenches = dict(wrenches or {})
         for k, contact in enumerate(model.switched):
-            frame_wrenches[contact.second.name] = frame_wrenches.get(contact.second.name, 0) + forces[..., k, :]
+            name = contact.second.name
+            inward = np.swapaxes(workspace.compiled("pose", frame=name)(q)[..., :3, :3], -1, -2)  # world to frame axes
+            parts = [(inward @ forces[..., k, part, None])[..., 0] for part in (slice(0, 3), slice(3, 6))]
+            frame_wrenches[name] = frame_wrenches.get(name, 0) + np.concatenate(parts, axis=-1)
         options["wrenches"] = frame_wrenches
     constraint_forces = None
     if rolls:  # the forces of contacts with a switch are wrenches
