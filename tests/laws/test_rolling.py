@@ -335,7 +335,7 @@ def test_limits_of_a_mecanum_wheel(angle, limit, row):
         assert_close(np.array(found, float), np.array([wanted[0], wanted[row]], float), tolerance=1e-15)
 
 
-def trolley(*feet):
+def trolley(*feet, rpy=(0, 0, 0)):
     """A floating body on two driven wheels, with props in front of them that may stand on the ground."""
     wheel = {"M": 0.8, "central": [3e-3, 3e-3, 4e-3]}
     inertia = {"M": 10, "center": [0.1, 0.03, 0.05], "central": [0.4, 0.5, 0.6]}
@@ -349,7 +349,7 @@ def trolley(*feet):
                 | wheel
                 for name, y in sides.items()
             ],
-            "frames": [{"name": "prop", "link": "body", "xyz": [0.4, 0.05, -0.1]}],
+            "frames": [{"name": "prop", "link": "body", "xyz": [0.4, 0.05, -0.1], "rpy": list(rpy)}],
             "rolling": [{"name": name, "wheel": {"link": f"{name}_wheel"}, "radius": 0.1} for name in sides],
             "feet": [{"frame": "prop", "friction": 0.5, **foot} for foot in feet],
             "home": {"base": [0, 0, 0.1, 0, 0, 0, 1]},
@@ -382,6 +382,15 @@ def test_wheels_and_a_foot_bear_a_weight_together(foot):
     batch = robot.contact_forces(np.tile(robot.home, (2, 1)), still, [[0, *torques], [0, 0, 0]])
     assert batch.normal.shape == (2, 3)
     assert_close(batch.along[0], loads.along)
+
+
+def test_axes_of_a_foot_do_not_matter():
+    """A point foot bears the same load in whichever axes its frame is given."""
+    still, tau = np.zeros(3), np.array([0, 0.7, -0.4])
+    robots = trolley({}), trolley({}, rpy=(0.3, -0.2, 0.7))
+    straight, turned = (robot.contact_forces(robot.home, still, tau) for robot in robots)
+    assert_close(turned.normal, straight.normal)
+    assert_close(turned.along[:2], straight.along[:2])
 
 
 def test_wheels_bear_what_a_foot_leaves_to_them():
