@@ -57,8 +57,8 @@ class Function(Differentiable):
     _has_own_type = False
 
     def __new__(cls, *_args: Any, **_named: Any) -> Function:
-        # Python looks for ``__call__`` on the type alone, so every function has a type of its own. On this type the direct
-        # call of the back end, if there is one, replaces the method below once it is compiled (``_build``).
+        # Python looks for ``__call__`` on the type alone, so every function has a type of its own. On this type the
+        # direct call of the back end, if there is one, replaces the method below once it is compiled (``_build``).
         own = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
         return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
 

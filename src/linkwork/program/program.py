@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from math import prod
 from typing import Any
 
@@ -69,7 +69,7 @@ class Port:
         return prod(self.shape)
 
 
-@lru_cache
+@cache  # without a bound: machine code has the address of the type
 def result_type(names: tuple[str, ...]) -> type:
     """Return the named tuple of several outputs; the same type for the same names."""
     return namedtuple("Result", names)
