@@ -142,7 +142,7 @@ def _side(tables: Tables, node: yaml.Node, row: Row, end: End, frames: Mapping[s
     side = tables.mapping(row[key], ("link", "frame", *PLACED))
     if "frame" in side:
         if len(side) > 1:
-            tables.fail(row[key], "placed twice", got=", ".join(side), expected="a frame alone, or a link")
+            tables.fail(row[key], "it is placed twice", got=", ".join(side), expected="a frame alone, or a link")
         return frames[tables.name(side["frame"], "frame", frames)]
     if "link" not in side and end.ground:
         return "", tables.placement(side, row[key])
