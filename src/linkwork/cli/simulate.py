@@ -209,7 +209,7 @@ def _reference(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quin
     motors = model.motor_places()
     if not motors:
         fix = "--commands drives it" if model.commands.size else "--v0 sets it in motion"
-        raise LinkworkError("--goal needs motors, and this robot has none", where="--goal", got=goal, fix=fix)
+        raise LinkworkError("a goal needs motors, and this robot has none", where="--goal", got=goal, fix=fix)
     driven = model.names_of(model.mobility.motors)
     bases = tuple(f"{joint.name}." for joint in model.coordinates.joints if joint.kind.free)
     for name in (part.partition("=")[0].strip() for part in goal.split(",")):

@@ -101,7 +101,7 @@ class Law:
         by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         required = [p for p in by_place if p.default is p.empty]
         if len(required) > places or (len(by_place) < places and all(p.kind != p.VAR_POSITIONAL for p in parameters)):
-            got = f"{self.name}{signature}" + f", with a memory of {', '.join(self.memory)}" * bool(self.memory)
+            got = f"{self.name}{signature}" + f", with states {', '.join(self.memory)}" * bool(self.memory)
             expected = f"{FORM}; or {MEMORY_FORM}"
             raise LinkworkError("the controller has wrong arguments", where=self._where, got=got, expected=expected)
         by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]

@@ -211,7 +211,7 @@ def robots_table(facts: list[dict[str, Any]]) -> Table:
         [row["robot"], row["joints"], row["freedoms"], row["structure"], _brief(row["description"])] for row in facts
     ]
     notes = ["linkwork inspect ROBOT shows the values and the sources."]
-    return Table("", ["robot", "joints", "DoF", "structure", "description"], rows, notes)
+    return Table("", ["robot", "joints", "freedoms", "structure", "description"], rows, notes)
 
 
 def _brief(text: str) -> str:

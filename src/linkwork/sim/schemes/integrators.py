@@ -95,8 +95,7 @@ INTEGRATORS = {
     for each in (
         Integrator(
             "adams-bashforth-4", 4, AB4,
-            "the default of `simulate` if stable; recommended by Lin (1991); its first three steps are Runge-Kutta"
-                " steps",
+            "the default of `simulate` if stable; recommended by Lin (1991); starts with three steps of `rk4`",
         ),
         Integrator("rk4", 4, RK4, "stable for larger steps than `adams-bashforth-4`"),
         Integrator(
