@@ -5,7 +5,7 @@ interpolated afterwards. Hollerbach (1980) names the cost: memory that grows exp
 time to fill it, and interpolation errors. :class:`Tables` shows all three for a real robot.
 
 A coefficient is tabulated only over the joints on which it depends according to the traced program. Constants are not
-tabulated. Inertia never depends on the first joint, so this saves at least a factor of the resolution.
+tabulated. Inertia never depends on the first joint, so its tables are smaller at least by a factor of the resolution.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ Names = str | Sequence[str] | None
 
 
 class Differentiable:
-    """Base of Function with its derivatives. ``program``, ``label`` and ``tangents`` are those of the Function.
+    """Base class of Function: its derivatives and packed results, each a Function again.
+
+    ``program``, ``label`` and ``tangents`` are those of the Function.
 
     Derivatives with respect to q have one column for each independent velocity. They are taken along the step
     ``robot.coordinates.integrate(q, d)``: in the axes of the body for floating bodies and ball joints, and along closed

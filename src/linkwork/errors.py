@@ -1,4 +1,4 @@
-"""Every error linkwork raises on purpose: what is wrong, where, what was got, what was expected, how to fix it."""
+"""Errors and warnings of linkwork. A message says what is wrong, where, what was given and expected, and the fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .quoting import printable
 
 COMMAND_LINE: ContextVar[bool] = ContextVar("COMMAND_LINE", default=False)  # whether a command is running
 LONGEST, LONGEST_PART = 2000, 440  # characters of a message, and of each of its parts
-LOCK = "linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"  # for ``at_door``
+LOCK = "linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"  # in Python, as a command
 
 
 class LinkworkError(Exception):
@@ -144,7 +144,7 @@ def names_of(value: Any, where: str) -> tuple[str, ...]:
     """Return one name, or several, as a tuple; raise an error for anything else."""
     names = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
     if not all(isinstance(name, str) for name in names):
-        raise ShapeError("these are not names", where=where, got=repr(value)[:80], expected='"name", or several')
+        raise ShapeError("these are not names", where=where, got=repr(value)[:80], expected='"name", or a list of them')
     return names
 
 
@@ -179,7 +179,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def at_door(python: str, command: str) -> str:
-    """Return what a user types: ``python``, or options of the ``command`` if the command line is used."""
+    """Return advice as the user types it: ``python``, or ``command`` if the command line is running."""
     return command if COMMAND_LINE.get() else python
 
 

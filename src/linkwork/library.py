@@ -172,9 +172,9 @@ def lumped_beam(
 ) -> Description:
     """Describe a clamped beam along x that bends in y, as rigid segments with elastic joints between them.
 
-    Each joint is in the middle of its share D of the length and has the spring E I / D. So the segments are D long, but
-    the first, which is fixed, and the last are half of it. They are thin rods, since an Euler-Bernoulli beam has no
-    rotary inertia of sections. The frame "tip" is at the end.
+    Each joint is in the middle of its share D of the length and has the spring E I / D. So the segments are D long,
+    except the first, which is fixed, and the last: these are D / 2 long. They are thin rods, since an Euler-Bernoulli
+    beam has no rotary inertia of sections. The frame "tip" is at the end.
 
     Args:
         joints: Number of joints; default 16.

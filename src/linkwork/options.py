@@ -220,11 +220,11 @@ class IdentifyOptions(_Options):
     rotors: bool = _identify("identify the rotor inertias; False: keep the robot's values.", True)
     springs: bool = _identify("identify the stiffnesses of springs; otherwise they keep the robot's values.", False)
     width: float | None = _identify(
-        "velocity in rad/s (m/s) below which friction goes smoothly through zero. Default: chosen on held-out data."
+        "velocity in rad/s (m/s) below which friction is smoothed. Default: chosen on held-out data."
     )
     payload: str | None = _identify("a frame; identify only a body fixed to it. Default: the whole robot.")
     prior: Robot | None = _identify("a robot with parameters near the true ones. Default: this robot.")
-    gamma: float | None = _identify("weight of the prior. Default: chosen on held-out data.")
+    gamma: float | None = _identify("weight of the prior, the robot's parameters. Default: chosen on held-out data.")
     held_out: Log | Sequence[Log] = _identify(
         "recordings for validation. Default: cross-validation over spans of the recordings.",
         (),
@@ -262,8 +262,8 @@ class ExciteOptions(_Options):
     owner: ClassVar[str] = ""
 
     objective: str = _excite(
-        '"condition": the least condition number of the regressor over a period, or "logdet": the largest determinant'
-        " of its information.",
+        '"condition": minimise the condition number of the regressor over a period. "logdet": maximise the determinant'
+        " of the information matrix.",
         "condition",
     )
     period: float = _excite("period of the lowest harmonic, in s.", 10.0)
@@ -289,12 +289,12 @@ class ExciteOptions(_Options):
         "limits of joint forces, N m (N), where tighter than those of the file. Default: those of the file, or none.",
         **BY_JOINT,
     )
-    share: float = _excite("fraction of all limits that may be used.", 0.9)
+    share: float = _excite("fraction of each limit that the motion may use.", 0.9)
     still: Sequence[str] | Mapping[str, float] = _excite(
         "joints that do not move.", (), python="Names, or a dict of positions.", command="May be repeated."
     )
     frames: str | Sequence[str] = _excite(
-        "frames whose origins stay above the height and out of the box.", (), command="May be repeated."
+        "frames whose origins must stay above the height and outside the box.", (), command="May be repeated."
     )
     height: float | None = _excite("smallest height of the frames in m, along z of the world. Default: none.")
     box: Any = _excite("lower and upper corner, in m, of a box that the frames stay out of. Default: none.")

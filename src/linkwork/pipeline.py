@@ -1,4 +1,4 @@
-"""Where the columns meet: compile(model, quantity) -> Function."""
+"""Compilation of one quantity: choose a method, trace it, optimise the program, and make a Function."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .program.passes import absorb_signs, fuse_multiply_add
 from .targets import find as find_target
 from .timing import least_seconds
 
-COLUMNS = ("minimal", "standard", "lin")  # of a regressor, which does not depend on their values
-LARGE = 36  # freedoms; beyond, factoring the inertia matrix takes more operations, and long to trace
-CLOSE = 1.01  # how many times the fewest instructions as traced a method may have and yet be tried
+COLUMNS = ("minimal", "standard", "lin")  # choices of columns of a regressor, which the values do not affect
+LARGE = 36  # degrees of freedom beyond which factoring the inertia matrix is costly, also to trace
+CLOSE = 1.01  # a method is optimised if its traced program has at most this many times the fewest instructions
 SHARING = 1.5  # the same for a method whose work may be shared with that of other quantities
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
@@ -122,8 +122,10 @@ def bound(
     drives: bool | Sequence[str] | None = None,
     **options: Any,
 ) -> Problem:
-    """The problem that ``compile`` solves, its method open; a regressor has the columns of ``parameters``, and of
-    ``drives``."""
+    """Return the Problem that ``compile`` solves, without a method yet.
+
+    A regressor has the columns of ``parameters`` and of ``drives``.
+    """
     columns = None
     if quantity == "regressor":
         if parameters not in COLUMNS:
@@ -180,15 +182,17 @@ def traced(
     frame: str | None = None,
     parameters: str = "minimal",
 ) -> tuple[str, Program]:
-    """The method that ``compile`` would take and its program as it is traced, before the passes."""
+    """Return the method that ``compile`` would choose, and its traced program before the passes."""
     problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters)
     chosen, program, _ = _fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 
 
 def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program, Program]:
-    """The method with the fewest instructions, its program as traced and optimised. Only where others come close as
-    traced are they optimised, too."""
+    """Return the candidate with the fewest instructions, its traced program and its optimised program.
+
+    Only candidates whose traced programs come close to the shortest one are optimised.
+    """
     if len(candidates) > 1:
         counts = [instructions(program) for _, program in candidates]
         candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
@@ -197,7 +201,7 @@ def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program
 
 
 def instructions(program: Program) -> int:
-    """The number of instructions of a program as traced, signs absorbed and products fused."""
+    """Return the number of instructions of a traced program after signs are absorbed and products fused."""
     return count(fuse_multiply_add(absorb_signs(program))).instructions
 
 
@@ -209,7 +213,7 @@ def _seconds(function: Function) -> float:
 
 
 def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Program]]:
-    """With the method asked for, or with those among which "auto" and "fastest" choose, and their programs."""
+    """Return the problem and its program by the given method, or by each that "auto" and "fastest" choose from."""
     model, quantity, needs = problem.model, problem.quantity, problem.needs
     available = methods(quantity)
     if not available:
@@ -232,14 +236,14 @@ def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Prog
 
 
 def close_methods(problem: Problem) -> list[str]:
-    """Names of the methods that may be the best ones inside a larger program, where work is shared."""
+    """Return the names of the methods that may be best inside a larger program, where work is shared."""
     candidates = _trace_candidates(replace(problem, method=None), "auto")
     counts = [instructions(program) for _, program in candidates]
     return [_name(each) for (each, _), n in zip(candidates, counts, strict=True) if n <= SHARING * min(counts)]
 
 
 def _shortest(problem: Problem) -> Problem:
-    """By the method with the fewest instructions as traced."""
+    """Return the problem with the method whose traced program has the fewest instructions."""
     return min(_trace_candidates(problem, "auto"), key=lambda pair: instructions(pair[1]))[0]
 
 
@@ -259,8 +263,11 @@ def _trace(problem: Problem) -> Program:
 def choose(
     model: Model, quantity: str, method: str = "auto", *, wrenches: Sequence[str] = (), varied: bool = False
 ) -> Method:
-    """The method to take where a quantity is a part of a larger program; ``varied``: inertias are inputs. Constrained
-    dynamics is by the sum "A+B" of a method of the inertia matrix and one of the bias."""
+    """Return the method of a quantity that is part of a larger program.
+
+    ``varied``: whether inertias are inputs. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
+    the bias.
+    """
     if not isinstance(method, str):
         raise UnknownNameError(f"method of {quantity}", method, (*CHOOSING, *(each.name for each in methods(quantity))))
     if quantity == "constrained_dynamics":

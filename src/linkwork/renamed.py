@@ -1,4 +1,4 @@
-"""Public names of earlier versions: using one raises an error that gives the new name. Entries go after one release."""
+"""Public names of earlier versions: using one raises an error with the new name. Remove an entry after one release."""
 
 from collections.abc import Callable
 from functools import wraps

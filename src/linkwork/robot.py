@@ -45,8 +45,8 @@ class Robot(RobotFunctions):
     """A robot: its model, and a function for each quantity, compiled when it is first used.
 
     ``robot.inverse_dynamics(q, v, a)`` and the other quantities take arrays with any leading batch axes. q has the
-    positions of all joints. v and a have the independent joints, tau those that are driven or free: all joints, unless
-    the robot has loops. ``linkwork.load`` makes a robot from a file.
+    positions of all joints. v and a have the independent joints, tau the joints that are driven or free. Without loops,
+    these are all joints. ``linkwork.load`` makes a robot from a file.
 
     Args:
         model: The immutable Model, with the joints, bodies and frames.
@@ -468,7 +468,8 @@ class Robot(RobotFunctions):
             q: Positions (..., nq).
             v: Velocities (..., nv).
             tau: Joint forces (..., forces).
-            dt: Time step in s: A and B are then of one step of ``rollout``. Default: continuous time.
+            dt: Time step in s; A and B then describe one step of ``rollout``. Default: none, A and B are those of
+                continuous time.
             method: Integrator of the step.
             commands: Command inputs of the force laws. Default: zero. Their changes follow those of tau in u.
 
@@ -526,9 +527,9 @@ class Robot(RobotFunctions):
         traced arrays. Those named like vectors of the robot (q, v, a, tau, commands, contacts, ...) have its shapes;
         the shapes of others are given by keyword. It returns an array, or a dict of arrays by output name.
 
-        It runs when you call this, on arrays without values: what it reads from elsewhere (globals, closures) is
-        compiled in as it is then. Branches on values, random numbers and filling float arrays raise an error with the
-        line.
+        It runs only while it is compiled, several times, on arrays without values. What it reads from elsewhere
+        (globals, closures) is compiled in as it is then. Branches on values, random numbers and filling float arrays
+        raise an error with the line.
 
         Args:
             function: The Python function. Arguments with a default value, of which no shape is given, keep that value.

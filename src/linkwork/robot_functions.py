@@ -27,7 +27,7 @@ class RobotFunctions(Workspace):
 
 
 def compiled(name: str) -> cached_property[Function]:
-    """Return an attribute: the function of a quantity, compiled when it is first used."""
+    """Return a cached property: the Function of a quantity, compiled when it is first used."""
 
     def function(workspace: Workspace) -> Function:
         return workspace.compiled(name)
@@ -37,7 +37,7 @@ def compiled(name: str) -> cached_property[Function]:
 
 
 def of_frame(name: str) -> Callable[..., Any]:
-    """A method: the function of a quantity of a frame, called with the frame first."""
+    """Return a method that computes a quantity of a frame; its first argument is the frame."""
     quantity = QUANTITIES[name]
 
     def method(self: Robot, frame: str, *values: Any, axes: str = "world", **how: Any) -> Any:

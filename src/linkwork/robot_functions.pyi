@@ -300,11 +300,10 @@ class RobotFunctions(Workspace):
             inertias: Identify the inertial parameters; False: keep the robot's values. Default: True.
             rotors: Identify the rotor inertias; False: keep the robot's values. Default: True.
             springs: Identify the stiffnesses of springs; otherwise they keep the robot's values. Default: False.
-            width: Velocity in rad/s (m/s) below which friction goes smoothly through zero. Default: chosen on held-out
-                data.
+            width: Velocity in rad/s (m/s) below which friction is smoothed. Default: chosen on held-out data.
             payload: A frame; identify only a body fixed to it. Default: the whole robot.
             prior: A robot with parameters near the true ones. Default: this robot.
-            gamma: Weight of the prior. Default: chosen on held-out data.
+            gamma: Weight of the prior, the robot's parameters. Default: chosen on held-out data.
             held_out: Recordings for validation. Default: cross-validation over spans of the recordings.
             controller: Controller whose closed loop gives the instruments of "iv", or runs in "simulation". Default:
                 none.

@@ -22,8 +22,8 @@ class Pattern:
     Attributes:
         shape: Shape of the array.
         size: Number of packed entries.
-        places: For each entry of the flattened array the number of its packed entry; numbers from ``size`` on count
-            the ``constants``.
+        places: For each entry of the flattened array, the index k of its packed entry. From k = ``size`` on it is the
+            constant with index k - ``size``.
         constants: Values that do not depend on the inputs.
 
     Example:

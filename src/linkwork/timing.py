@@ -8,7 +8,7 @@ from typing import Any
 
 
 def least_seconds(call: Callable[[], Any], runs: int) -> float:
-    """Time of the fastest of several calls: the one that other work on the machine disturbed least."""
+    """Return the time in s of the fastest of several calls, which other work on the machine disturbed least."""
     times = []
     for _ in range(runs):
         start = perf_counter()

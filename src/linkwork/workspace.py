@@ -1,4 +1,4 @@
-"""Workspace: a Model with its compiled functions and caches, on which sim, identify and control work."""
+"""Workspace: a Model with its compiled functions and caches, which sim, identify and control use."""
 
 from __future__ import annotations
 

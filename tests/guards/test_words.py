@@ -15,10 +15,15 @@ import pytest
 import linkwork
 
 ROOT = Path(linkwork.__file__).parents[2]
-CODE_FOLDERS = ("benchmarks", "docs", "examples")  # add "src/linkwork" as soon as it passes
+CODE_FOLDERS = ("benchmarks", "docs", "examples", "src/linkwork")
 TEXTS = [*(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md"))]
 PAGES = [*TEXTS, *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = [path for folder in CODE_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+EXCEPTIONS = {  # strings that are labels of machine code or old names, not prose
+    "src/linkwork/codegen/native/blocks.py": '"tell"',
+    "src/linkwork/codegen/native/sharing.py": '"tell"',
+    "src/linkwork/renamed.py": '"told"',
+}
 MEDIAN, LONGEST = 18, 40  # words per sentence
 
 AVOIDED = {  # what to write instead
@@ -144,7 +149,7 @@ def test_sentences_are_short(page):
 
 @pytest.mark.parametrize("path", CODE, ids=identify)
 def test_code_avoids_words_that_need_a_second_reading(path):
-    texts = spoken(path.read_text(encoding="utf-8"))
+    texts = [text for text in spoken(path.read_text(encoding="utf-8")) if text != EXCEPTIONS.get(identify(path))]
     assert not faults(texts) and not [text for text in texts if text.startswith("a docstring that begins")]
 
 

@@ -502,7 +502,7 @@ RESULTS = {
     "nothing": (
         "pass",
         ShapeError,
-        r"tau does not fit the robot\n  got: None\n  expected: 7 forces, one per motor: panda",
+        r"tau has the wrong number of entries\n  got: None\n  expected: 7 forces, one per motor: panda",
     ),
     "too few": ("return q[:3]", ShapeError, r"got: shape \(3,\)"),
     "a column": ("return q[:, None]", ShapeError, r"got: shape \(7, 1\)"),
@@ -527,7 +527,7 @@ def test_what_is_no_controller():
     with pytest.raises(LinkworkError, match=r"controller 'PD': the controller is a class\n  fix: pass an instance"):
         Law(PD, PANDA)
     for wrong in (lambda q, v: v, lambda t, q, v, reference, more: v):
-        with pytest.raises(LinkworkError, match=r"the controller has wrong parameters\n  got: <lambda>\("):
+        with pytest.raises(LinkworkError, match=r"the controller has wrong arguments\n  got: <lambda>\("):
             Law(wrong, PANDA)
     assert Law(lambda *state: state[2], PANDA)(0.0, np.zeros(7), np.ones(7)) == [1.0] * 7
 

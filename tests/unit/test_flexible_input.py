@@ -112,7 +112,7 @@ def test_more_mistakes():
         arm(rest, "drives: [{joint: bend, K: 5}]")
     with pytest.raises(ModelError, match="the origin and the axes of the tip"):
         arm(rest, "frames: [{name: tip, link: tip, d: 0.1}]")
-    with pytest.raises(ModelError, match="given by 'flexible' and by 'kind'"):
+    with pytest.raises(ModelError, match="given twice, by 'flexible' and by 'kind'"):
         read_mdh(ROBOT.format(rest, "").replace("d: 0.1,", "kind: revolute,"), "")
     description = arm(rest)
     joints = [replace(joint, role="active") if joint.flexible else joint for joint in description.joints]

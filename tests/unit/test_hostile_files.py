@@ -59,7 +59,7 @@ WORDS = [
     (7, "joint 'a': there is no earlier link 'elsewhere'"),
     (8, "joint 'b': not a number; got: 'long'"),
     (8, "joint 'b': not a number; got: '1/0'"),
-    (9, "used twice; got: 'a', 'hand'"),
+    (9, "used twice: rename one; got: 'a', 'hand'"),
     (10, "joints row 4: wrong type; got: '5'"),
     (12, "no link 'uper'.*did you mean 'upper'"),
     (13, "link 'upper': the mass is missing"),

@@ -38,7 +38,7 @@ def heard(path) -> list[str]:
 
 FREE = '<joint name="j" type="free" {}="2"/>'
 LOUD = [
-    (mjcf(body='gravcomp="1"'), "r.xml: body 'a': gravity compensation is not read"),
+    (mjcf(body='gravcomp="1"'), "r.xml: body 'a': gravity compensation is ignored"),
     (mjcf(more='<option density="1.2"/>'), "r.xml: <option>: forces of the surrounding fluid are left out"),
     (mjcf(more='<option viscosity="0.1"/>'), "r.xml: <option>: forces of the surrounding fluid are left out"),
     (mjcf(FREE.format("armature")), "r.xml: joint 'j': armature of a free joint is left out"),

@@ -239,7 +239,7 @@ MISTAKES = {
         "{name: a, joints: [{name: free, kind: floating}], drives: [{joint: free, role: active}]}",
         "joint 'free': no motor drives a floating joint",
     ),
-    "origin of revolute": ("{name: a, joints: [{origin: {d: 1}}]}", "placement is the origin of a revolute joint"),
+    "origin of revolute": ("{name: a, joints: [{origin: {d: 1}}]}", "a revolute joint has no `origin`"),
     "origin placed twice": ("{name: a, joints: [{kind: floating, origin: {d: 1, xyz: [0, 0, 0]}}]}", "placed twice"),
     "home of floating": (
         "{name: a, joints: [{name: free, kind: floating}, {}], home: {free: 1}}",

@@ -291,7 +291,7 @@ MISTAKES = {
     "unknown freedoms": (ROBOT.replace("planar", "plane"), "no kind of freedoms 'plane'.*did you mean 'planar'"),
     "unknown key of the platform": (ROBOT.replace("freedoms", "fredoms"), "platform: there is no key 'fredoms'"),
     "unknown key of at": (ROBOT.replace("planar", "planar, at: {x: 1}"), "platform 'platform': there is no key 'x'"),
-    "placed twice": (ROBOT.replace("{gamma: 30 deg,", "{xyz: [0, 0, 0],"), "leg 'left': placed twice"),
+    "placed twice": (ROBOT.replace("{gamma: 30 deg,", "{xyz: [0, 0, 0],"), "leg 'left': it is placed twice"),
     "unknown key of the leg": (ROBOT.replace("closure", "closing"), "leg: there is no key 'closing'.*'closure'"),
     "unknown key of a leg": (ROBOT.replace("{name: left", "{nane: left"), "legs row 1: there is no key 'nane'"),
     "base missing": (ROBOT.replace("base: {gamma: 30 deg, d: 0.5},", ""), "leg 'left': 'base' is missing"),

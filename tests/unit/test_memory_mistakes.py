@@ -30,19 +30,19 @@ def made(result="-q, {'z': q}", parameters="t, q, v, reference, memory", **memor
 
 
 LAWS = [
-    ("-q", ZERO, ShapeError, r"with a memory returns tau and rates\n  got: TracedArray\n  fix: .* tau, \{'z': "),
-    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of TracedArray, TracedArray"),
-    ("()", ZERO, ShapeError, r"returns tau and rates\n  got: a tuple of nothing"),
-    ("-q, {}", ZERO, LinkworkError, r"'controller': rates of the memory are missing\n  got: none\n  fix: .*, \{'z'"),
-    ("-q, {'z': q, 'y': q}", ZERO, UnknownNameError, r"'controller', rates: there is no memory 'y'"),
-    ("-q, {'z': q}", np.zeros(3), ShapeError, r"of 'z' does not fit its memory\n  got: \(2,\)\n  expected: \(3,\)"),
-    ("-q, {'z': q}", 0.0, ShapeError, r"the rate of 'z' does not fit its memory\n  got: \(2,\)\n  expected: \(\)"),
+    ("-q", ZERO, ShapeError, r"with states returns tau and their time derivatives\n  got: TracedArray\n  fix: .* tau, \{'z': "),
+    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and their time derivatives\n  got: a tuple of TracedArray, TracedArray"),
+    ("()", ZERO, ShapeError, r"returns tau and their time derivatives\n  got: a tuple of nothing"),
+    ("-q, {}", ZERO, LinkworkError, r"'controller': derivatives of controller states are missing\n  got: none\n  fix: .*, \{'z'"),
+    ("-q, {'z': q, 'y': q}", ZERO, UnknownNameError, r"'controller', rates: there is no controller state 'y'"),
+    ("-q, {'z': q}", np.zeros(3), ShapeError, r"of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(3,\)"),
+    ("-q, {'z': q}", 0.0, ShapeError, r"the rate of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(\)"),
     ("-q, {'z': [q, 1]}", ZERO, ShapeError, r"the rate of 'z' is not an array"),
     ("-q, {'z': ['a', 'b']}", ZERO, ShapeError, r"entry 0: the rate of 'z' is not a number\n  got: 'a'"),
     ("-q, {'z': [0, np.nan]}", ZERO, LinkworkError, r"entry 1: the rate of 'z' is not finite\n  got: nan"),
     ("-q, {'z': np.floor(q)}", ZERO, UnsupportedError, "this function cannot be traced\n  got: line 2"),
     ("-q, {'z': np.random.normal(size=2)}", ZERO, UnsupportedError, "the result changes(.|\n)*control.with_memory"),
-    ("q[:1], {'z': q}", ZERO, ShapeError, "tau does not fit the robot"),
+    ("q[:1], {'z': q}", ZERO, ShapeError, "tau has the wrong number of entries"),
     ("-q, {'z': q}", "none", ShapeError, r"controller 'controller', memory 'z': these are not real numbers"),
     ("-q, {'z': q}", [0.0, np.inf], LinkworkError, r"memory 'z': not finite"),
     ("-q, {'z': q}", [[1], [1, 2]], ShapeError, r"memory 'z': this is not a rectangular array"),
@@ -57,12 +57,12 @@ def test_what_controllers_give(arm, result, initial, kind, words):
 
 NAMES = ("two words", "class", "_z", "q", "t", "work", "energy", "memory", "notes", "batch", "save", "momentum")
 MARKS = [
-    (made(z=ZERO, y=ZERO), r"rates of the memory are missing\n  got: z\n  fix: return tau, \{'y'"),
-    (made(), r"the controller has wrong parameters\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; "
+    (made(z=ZERO, y=ZERO), r"derivatives of controller states are missing\n  got: z\n  fix: return tau, \{'y'"),
+    (made(), r"the controller has wrong arguments\n  got: controller\(t, q, v, reference, memory\)\n  expected: .*; "
              r"or controller\(t, q, v, reference, memory\) -> tau, \{name: rates\}, marked by @linkwork.control.with_"),
-    (made(parameters="t, q, v, reference", z=ZERO), r"wrong parameters\n  got: .*, with a memory of z"),
-    (partial(filtered, cutoff=3.0), "wrong parameters(.|\n)*with_memory"),
-    *((made(**{name: 0.0}), rf"a memory cannot have this name\n  got: '?{name}'?\n") for name in NAMES),
+    (made(parameters="t, q, v, reference", z=ZERO), r"wrong arguments\n  got: .*, with states z"),
+    (partial(filtered, cutoff=3.0), "wrong arguments(.|\n)*with_memory"),
+    *((made(**{name: 0.0}), rf"a controller state cannot have this name\n  got: '?{name}'?\n") for name in NAMES),
 ]  # fmt: skip
 
 
@@ -76,7 +76,10 @@ def test_a_memory_of_something_else(arm):
     law = made()
     for wrong in ([1.0], {1: 0.0}):
         law.memory = wrong
-        with pytest.raises(LinkworkError, match=r"not a memory\n  got: .*\n  expected: initial values by name"):
+        with pytest.raises(
+            LinkworkError,
+            match=r"memory is not a dict of initial values\n  got: .*\n  expected: initial values by name",
+        ):
             Law(law, arm.model)
 
 
@@ -101,7 +104,7 @@ def test_options_that_are_refused(arm, tmp_path, options, kind, words):
 
 def test_laws_by_themselves_refuse(arm):
     law, (q, v) = Law(filtered, arm.model), (np.zeros(2), np.zeros(2))
-    with pytest.raises(UnknownNameError, match="there is no memory 'fast'"):
+    with pytest.raises(UnknownNameError, match="there is no controller state 'fast'"):
         law(0.0, q, v, memory={"fast": 0.0})
     with pytest.raises(ShapeError, match=r"memory 'slow': wrong shape\n  got: \(3,\)\n  expected: \(2,\)"):
         law(0.0, q, v, memory={"slow": np.zeros(3)})

@@ -210,14 +210,14 @@ BALL, FREE = '<joint name="j" type="ball"/>', '<freejoint name="j"/>'
         ("\n<?xml version='1.0'?>" + arm(), "line 1: there is white space before <?xml ...?>"),
         (arm(more='<option density="1.2"/>'), "<option>: forces of the surrounding fluid"),
         (arm(body=f'{GEOM}</body><body name="m" mocap="true">'), "body 'm': a mocap body is read as fixed"),
-        (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is not read"),
+        (arm().replace('name="a"', 'name="a" gravcomp="1"'), "body 'a': gravity compensation is ignored"),
         (arm(more='<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'),
          "tendon 't': its range is left out"),
         (arm(more='<actuator><adhesion name="m" body="a" ctrlrange="0 1"/></actuator>'),
          "actuator 'm': it drives no single joint"),
         (arm(more='<actuator><general joint="j" dyntype="filter"/></actuator>'), "unnamed actuator: the dynamics of"),
         (arm(joint=BALL, more='<actuator><motor name="m" joint="j" gear="0 1 0"/></actuator>'),
-         "actuator 'm': it drives a ball joint about one axis: read as driving all three, without force limits"),
+         "actuator 'm': it drives a ball joint about one axis; linkwork drives all three axes, without force limits"),
         (arm(joint=FREE, more='<actuator><motor name="m" joint="j"/></actuator>'), "'m': it pushes a free body"),
         (arm(joint=BALL.replace("/>", ' range="0 60"/>')), "joint 'j': its range is left out: only joints with one"),
         (arm(more='<equality><joint joint1="j" active="false"/></equality>'), "it is not active"),
@@ -234,7 +234,7 @@ def test_warnings(text, words):
 def test_equal_warnings_are_told_once():
     d = read_mjcf(arm(body=f'{GEOM}<body name="b" gravcomp="1">{GEOM}</body>').replace('"a"', '"a" gravcomp="1"'))
     assert [f.message for f in d.findings] == [
-        "gravity compensation is not read: gravity acts in full (the first of 2 places)"
+        "gravity compensation is ignored: gravity acts in full (the first of 2 places)"
     ]
 
 

@@ -173,7 +173,11 @@ WRONG = {
     "rows": (lambda: Fourier([0], np.ones((2, 3)), np.ones((2, 3)), 1.0), ShapeError, r"sines does not fit offset"),
     "other cosines": (lambda: Fourier([0], np.ones((1, 3)), np.ones((1, 2)), 1.0), ShapeError, "cosines does not fit"),
     "frequency": (lambda: Fourier([0], [[1]], [[1]], -1.0), LinkworkError, "frequency: out of range"),
-    "times": (lambda: Sampled([0, 1, 1], np.zeros((3, 1))), LinkworkError, r"times must increase\n  got: 1, 1 at 1"),
+    "times": (
+        lambda: Sampled([0, 1, 1], np.zeros((3, 1))),
+        LinkworkError,
+        r"times must increase\n  got: 1, 1 at index 1",
+    ),
     "one time": (lambda: Sampled([0], np.zeros((1, 1))), LinkworkError, "times must increase"),
     "fewer points": (lambda: Sampled([0, 1, 2], np.zeros((2, 1))), ShapeError, r"q does not fit times"),
     "other velocities": (lambda: Sampled([0, 1], np.zeros((2, 1)), np.zeros((2, 2))), ShapeError, "v does not fit q"),

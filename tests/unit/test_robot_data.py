@@ -156,7 +156,7 @@ ENDLESS.append(ENDLESS)
         ({"name": "x", "joints": [{"M": 1 + 2j}]}, r"joints\[0\].M: wrong type\n  got: complex"),
         ({"name": "x", "joints": [{"M": True}]}, r"joints\[0\].M: .*not a number\n  got: 'true'"),
         ({"name": "x", "joints": [{"kind": "spherical", "axis": [0, 0, 1]}]}, "a spherical joint has no single axis"),
-        ({"name": "x", "joints": [{"axis": [0, 0, 0]}]}, r"joints\[0\].axis: joint 'joint1': not a direction"),
+        ({"name": "x", "joints": [{"axis": [0, 0, 0]}]}, r"joints\[0\].axis: joint 'joint1': the axis is zero"),
         ({"name": "x", "joints": [{"axis": [0, 1]}]}, r"joints\[0\].axis: .*wrong length"),
         ({"name": "x", "joints": [{"mimic": {"joint": "q"}}]}, r"joints\[0\].mimic.joint: .*there is no joint 'q'"),
         ({"name": "x", "joints": [{"Fs": 1, "kind": "fixed"}]}, r"joints\[0\]: joint 'joint1': a fixed joint has no"),

@@ -214,7 +214,7 @@ def test_soft_limits(stiffness, damping):
 def test_controllers_that_do_not_fit(arm):
     with pytest.raises(ShapeError, match=r"kp needs one entry per motor"):
         roll(arm, torque=ComputedTorque([1.0, 1.0, 1.0], 1.0), reference=WAY)
-    with pytest.raises(ShapeError, match=r"tau does not fit the robot"):
+    with pytest.raises(ShapeError, match=r"tau has the wrong number of entries"):
         roll(arm, torque=lambda t, q, v, reference: [0.0, 0.0, 0.0])
     with pytest.raises(UnsupportedError, match=r"cannot be traced"):
         roll(arm, torque=lambda t, q, v, reference: [1.0, 0.0] if q[0] > 0 else [0.0, 0.0])

@@ -99,7 +99,7 @@ def test_beside_a_robot_that_has_a_structure():
         ("", "bars.loops.yaml: the file is empty"),
         ("- 1", "wrong type"),
         ("loop: []", "line 1: there is no key 'loop'(.|\n)*did you mean 'loops'?"),
-        ("loops: &a []", "anchors and aliases are not read"),
+        ("loops: &a []", r"anchors \(&\) and aliases \(\*\) are not allowed"),
         ("loops: {}", "expected: a list"),
         ("loops:\n  - {first: pin, second: rod}", "line 2: loop 'loop1': 'kind' is missing"),
         (

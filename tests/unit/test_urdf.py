@@ -216,7 +216,7 @@ def test_mimic_of_unknown_joint_moves_on_its_own():
         (robot(joint=LIMIT, link="<contact/>"), "line 3: link 'arm' <contact>: <contact> in <link> is unknown"),
         (robot(joint=LIMIT + '<dynamics armature="1"/>'), "joint 'elbow' <dynamics>: attribute 'armature'"),
         (robot(joint=LIMIT + LIMIT), "line 5: joint 'elbow' <limit>: a second <limit>"),
-        (robot(joint=LIMIT + '<origin rpy="0 -1.5708 0"/>'), "the angle 1.5708 is a rounded multiple of pi/2"),
+        (robot(joint=LIMIT + '<origin rpy="0 -1.5708 0"/>'), "the angle 1.5708 looks like a rounded multiple of pi/2"),
         ("<robot><link name='a'/></robot>", "the robot has no name"),
     ],
 )

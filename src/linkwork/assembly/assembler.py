@@ -363,7 +363,7 @@ class Assembler:
     def _take_stride(
         self, q: np.ndarray, target: np.ndarray, tolerance: float
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """Positions after a stride, their quality, the change of the Jacobian, and whether the stride is accepted."""
+        """Return positions after a stride, their quality, the change of the Jacobian, and whether it is accepted."""
         result = self.stride(q, target)
         near, (turn, residual, wrong, conditioning) = result[:, : self.model.nq], result[:, -4:].T
         good = (residual <= tolerance) & (wrong == 0) & (turn <= TURN) & (conditioning >= SINGULAR)
@@ -372,8 +372,7 @@ class Assembler:
     def _solve(
         self, q: np.ndarray, tolerance: float, iterations: int
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray, np.ndarray]:
-        """Positions near ``q`` that close the loops, their quality, the number of steps, and whether legs have left
-        their assembly mode.
+        """Return positions near ``q`` that close the loops, their quality, steps, and whether legs changed their mode.
 
         The quality is residual, a number that is zero unless an axis points the wrong way, and conditioning. A few
         plain Newton steps, in one call, suffice for most; damped steps follow for the others.

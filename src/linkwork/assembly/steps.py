@@ -25,7 +25,7 @@ def _unknown(model: Model, known: Sequence[int]) -> list[int]:
 
 
 def _quality(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
-    """Norm of the residual, a number that is zero unless an axis points the wrong way, and conditioning."""
+    """Return the norm of the residual, a number that is zero unless an axis is reversed, and the conditioning."""
     equations = ConstraintEquations.closing(model, q)
     r = equations.residual
     wrong = sum((1 - sign(value) for value in equations.aligned), start=0)
@@ -33,7 +33,7 @@ def _quality(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
 
 
 def _beyond(limit: float, *distances: Any) -> Any:
-    """A number that is zero if all distances are shorter than the limit."""
+    """Return a number that is zero if all distances are shorter than the limit."""
     return sum((1 - sign(limit * limit - x * x) for x in distances), start=0)
 
 
@@ -115,7 +115,7 @@ def _with(q: Sequence[Any], places: Sequence[int], goal: Sequence[Any]) -> list[
 
 
 def _rates(model: Model, known: Sequence[int], q: list[Any], goal: Mapping[int, Any]) -> list[Any]:
-    """Velocities that take the known joints from q to the goal in unit time, to first order; zero of the others."""
+    """Return velocities that take the known joints from q to the goal in unit time; zero for the others."""
     change = [goal[k] - q[k] if k in goal else 0 for k in range(model.nq)]
     return [x if k in known else 0 for k, x in enumerate(model.coordinates.velocities_of(q, change))]
 

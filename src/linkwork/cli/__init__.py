@@ -17,14 +17,14 @@ from ..errors import COMMAND_LINE, LinkworkError
 from ..renamed import OPTIONS
 
 COMMANDS = {  # name -> module.function; what it does in one line
-    "demo": ("demo.demo", "Check, count and time the dynamics of a robot, in a minute."),
+    "demo": ("demo.demo", "Check the dynamics of a robot, count its operations and measure its speed."),
     "robots": ("robots.robots", "List the bundled robots."),
     "inspect": ("robots.inspect", "Show a robot: joints, inertias, frames, methods that apply."),
     "check": ("files.check", "Report errors and warnings in a robot file."),
-    "convert": ("files.convert", "Write a robot as URDF or YAML, and confirm that it is the same."),
+    "convert": ("files.convert", "Write a robot as URDF or YAML, and check that its dynamics is unchanged."),
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
-    "simulate": ("simulate.simulate", "Simulate one motion from a state."),
+    "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
     "excite": ("excite.excite", "Find an exciting trajectory for identification."),
     "identify": ("identify.identify", "Identify dynamic parameters from recordings of a motion."),

@@ -29,7 +29,8 @@ def bench(
 ) -> None:
     """Measure the speed of a robot's native code: medians on one core, in float64.
 
-    Compilation is from the robot to machine code, without the cache. Batches are C-ordered arrays, called from Python.
+    Compilation times are from the robot to machine code, without the cache. Batch times are for calls from Python with
+    C-ordered arrays.
 
     \b
     linkwork bench panda

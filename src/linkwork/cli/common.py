@@ -78,7 +78,9 @@ def printed_warnings(printed: set[str]) -> Iterator[None]:
 
 
 LOADING = {"rich_help_panel": "Loading the robot"}
-STRUCTURE = option("FILE", "YAML file with loops and roles of joints, for a URDF.", **LOADING)
+STRUCTURE = option(
+    "FILE", "YAML side file of a URDF: closed loops, and which joints are active, passive or elastic.", **LOADING
+)
 PARAMETERS = option("FILE", "YAML or JSON file with other masses, inertias, friction or payload.", **LOADING)
 EXTERNAL = flag(
     "--allow-external-files", "Allow an MJCF file to include files and meshes from outside its folder.", **LOADING
@@ -100,11 +102,11 @@ def _source(
         str | None,
         option("X,Y,Z", "Gravity in m/s^2, in the base frame. Default: as in the file, or 0,0,-9.81.", **LOADING),
     ] = None,
-    no_friction: Annotated[bool, flag("--no-friction", "Leave friction and damping out.", **LOADING)] = False,
-    no_rotors: Annotated[bool, flag("--no-rotors", "Leave rotor inertias out.", **LOADING)] = False,
+    no_friction: Annotated[bool, flag("--no-friction", "Ignore friction and damping of the file.", **LOADING)] = False,
+    no_rotors: Annotated[bool, flag("--no-rotors", "Ignore the rotor inertias of the file.", **LOADING)] = False,
     no_mimic: Annotated[bool, flag("--no-mimic", "Treat mimic joints as independent joints.", **LOADING)] = False,
     lock: Annotated[
-        list[str] | None, option("JOINT=POSITION", "Fix a joint at a position in rad (m); may be repeated.", **LOADING)
+        list[str] | None, option("JOINT=POSITION", "Fix a joint at this position, rad (m). May be repeated.", **LOADING)
     ] = None,
     structure: Annotated[str | None, STRUCTURE] = None,
     with_parameters: Annotated[str | None, PARAMETERS] = None,
@@ -165,7 +167,7 @@ def _as_command(
 
 
 def numbers(text: str, option: str) -> list[float]:
-    """Numbers separated by commas."""
+    """Return the numbers of a text that are separated by commas."""
     return [number(part, option) for part in text.split(",")]
 
 

@@ -27,8 +27,8 @@ def compare(
 
     Columns. Printed: operations in the paper's table for as many revolute joints. Written: operations that the
     published algorithm executes for this robot, without those of constants and structural zeros. Compiled: operations
-    of the final program. State: time per state in a batch, in ns. Apart: the largest relative deviation from any other
-    method over random states. `linkwork cite METHOD` prints the reference.
+    of the final program. State: time per state in a batch, in ns. Apart: the largest relative deviation from the
+    results of other methods, over random states. `linkwork cite METHOD` prints the reference.
 
     \b
     linkwork compare puma560

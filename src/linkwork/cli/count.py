@@ -29,12 +29,16 @@ def count(
         str,
         option(
             "HOW",
-            "Inertial parameters. minimal: grouped into base parameters. standard: not grouped. input: inputs of"
-            " the function; operations that depend on them alone are counted as off line.",
+            "Inertial parameters. minimal: grouped into base parameters. standard: not grouped. input: an input of"
+            " the function; operations that depend on them alone are counted separately, as off line.",
         ),
     ] = "minimal",
     passes: Annotated[
-        bool, flag("--passes", "Show what each compiler pass saves. Default quantities: the dynamics.")
+        bool,
+        flag(
+            "--passes",
+            "Show what each compiler pass saves. Default: only inverse and forward dynamics and inertia matrix.",
+        ),
     ] = False,
     derivatives: Annotated[
         bool, flag("--derivatives", "Count derivatives instead. Default quantities: the dynamics.")
@@ -51,7 +55,7 @@ def count(
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
     """
     if passes and derivatives:
-        raise LinkworkError("one table at a time", got="--passes and --derivatives", fix="leave one of them out")
+        raise LinkworkError("choose one of these tables", got="--passes and --derivatives", fix="leave one of them out")
     robot, counted, tables = source.load(), inspection.count, count_tables
     if passes:
         counted, tables = inspection.passes, pass_tables

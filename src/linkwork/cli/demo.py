@@ -57,7 +57,7 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
 
 
 def _say_next(name: str, robot: Robot, took: float, failed: list[dict[str, Any]]) -> None:
-    say(f"{len(failed)} checks failed." if failed else f"All agree. {took:.1f} s in all. What to try next:")
+    say(f"{len(failed)} checks failed; see above." if failed else f"All agree. {took:.1f} s in all. What to try next:")
     if failed:
         return
     options, shows = showing(robot)

@@ -64,7 +64,7 @@ def evaluate(
     ],
     *,
     texts: dict[str, str],
-    frame: Annotated[str | None, option("FRAME", "Frame of pose and Jacobians; required there.")] = None,
+    frame: Annotated[str | None, option("FRAME", "Frame for poses and Jacobians; required for them.")] = None,
     axes: Annotated[str, option("AXES", "Axes of Jacobians: world or local.")] = "world",
     input: Annotated[Path | None, option("FILE", "File of states to evaluate: .csv, .npy or .npz.", "--input")] = None,
     output: Annotated[
@@ -72,18 +72,19 @@ def evaluate(
     ] = None,
     method: Annotated[str, method_option()] = "auto",
     dtype: Annotated[str, option("TYPE", "Number type: float64 or float32.")] = "float64",
-    threads: Annotated[str, option("N|auto", "Threads that share a batch; auto: as many as help.")] = "1",
+    threads: Annotated[str, option("N|auto", "Threads for a batch of states; auto: as many as save time.")] = "1",
     json: Json = False,
 ) -> None:
     """Evaluate a quantity at one state, or at every state of a file.
 
     One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=... The default
-    is zero, and for positions the home of the robot file, if it has one. For a robot with loops the positions of the
-    independent joints are enough; the others are solved for, from home. With --input, a vector given on the command
+    is zero. For positions it is the home position of the robot file, if it has one. For a robot with closed loops,
+    give the positions of the independent joints; the others are solved for,
+    starting from home. With --input, a vector given on the command
     line applies to every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
-    tau:joint1 (or with a dot, q.joint1); others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
+    tau:joint1 (or with a dot, q.joint1). Others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
     for the other vectors base.x, y, z (linear) and base.rx, ry, rz (angular). Results are named in the same way,
     tau:joint1, and matrices by row and column, M:joint1:joint2; pandas.read_csv reads them.
 
@@ -163,7 +164,7 @@ def evaluate(
 
 
 def _defaults(model: Model, missing: Sequence[str]) -> str:
-    """Which defaults were taken for the vectors that were not given."""
+    """Return a sentence on the defaults of the vectors that were not given."""
     at_home = "q" in missing and model.home
     zero = [name for name in missing if name != "contacts" and not (at_home and name == "q")]
     parts = {

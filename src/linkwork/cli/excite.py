@@ -40,7 +40,7 @@ def _still(texts: list[str], option: str) -> Any:
     parts = [text.rpartition("=") for text in texts]
     with_position = [bool(equals) for _, equals, _ in parts]
     if any(with_position) and not all(with_position):
-        raise typer.BadParameter("give a position for each joint or for none", param_hint=option)
+        raise typer.BadParameter("give =POSITION for all joints or for none", param_hint=option)
     return {name: number(value, option) for name, _, value in parts} if any(with_position) else texts
 
 
@@ -84,8 +84,8 @@ def excite(
 ) -> None:
     """Find an exciting trajectory: a motion within the robot's limits from which its parameters are identified best.
 
-    Each joint follows a Fourier series that begins and ends at rest. The condition number is that of the regressor of
-    the base parameters with rotor inertias, friction and offsets, with scaled columns. The result is compared with
+    Each joint follows a Fourier series that begins and ends at rest. The condition number is that of the regressor with
+    scaled columns, for base parameters, rotor inertias, friction and offsets. The result is compared with
     random motions.
 
     \b

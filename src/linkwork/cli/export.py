@@ -46,10 +46,14 @@ def export(
         ),
     ] = None,
     method: Annotated[str, method_option()] = "auto",
-    frame: Annotated[str | None, option("FRAME", "Frame of poses and Jacobians; required there.")] = None,
+    frame: Annotated[str | None, option("FRAME", "Frame for poses and Jacobians; required for them.")] = None,
     axes: Annotated[str, option("AXES", "Axes of Jacobians: world or local.")] = "world",
     parameters: Annotated[
-        str, option("HOW", "Inertial parameters: minimal or standard, as constants; input: as an input.")
+        str,
+        option(
+            "HOW",
+            "Inertial parameters. minimal, standard: compiled in as constants. input: an argument of the function.",
+        ),
     ] = "minimal",
     payload: Annotated[
         str | None, option("FRAME", "Add an input: mass, centre and inertia of a body on this frame.")
@@ -59,12 +63,14 @@ def export(
     ] = None,
     derivative: Annotated[
         str | None,
-        option("KIND", f"Export a derivative of it: {', '.join(DERIVATIVES)}.", autocompletion=among(DERIVATIVES)),
+        option("KIND", f"Export a derivative instead: {', '.join(DERIVATIVES)}.", autocompletion=among(DERIVATIVES)),
     ] = None,
     wrt: Annotated[
         str | None, option("NAMES", "Inputs to differentiate with respect to, e.g. q,v. Default: the state.")
     ] = None,
-    packed: Annotated[bool, flag("--packed", "Return only distinct entries that are not constant.")] = False,
+    packed: Annotated[
+        bool, flag("--packed", "Return each output as one vector of its distinct, non-constant entries (sparse).")
+    ] = False,
     dtype: Annotated[str, option("TYPE", "Number type: float64 or float32.")] = "float64",
     name: Annotated[
         str | None, option("NAME", "Name of the function. Default: made of robot, quantity and frame.")

@@ -22,7 +22,7 @@ def check(
     allow_external_files: Annotated[bool, EXTERNAL] = False,
     json: Json = False,
 ) -> None:
-    """Report errors and warnings in a robot file. Exit code 1 if there are errors, which stop loading; 0 otherwise.
+    """Report errors and warnings in a robot file. Errors stop loading. The exit code is 1 if there are errors, else 0.
 
     \b
     linkwork check my_robot.urdf
@@ -60,7 +60,7 @@ def convert(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Write a robot as URDF or YAML, and confirm that the file has the same inverse dynamics.
+    """Write a robot as URDF or YAML, read the file back, and check that its inverse dynamics is the same.
 
     \b
     linkwork convert my_robot.urdf my_robot.yaml

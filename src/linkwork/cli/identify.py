@@ -66,12 +66,17 @@ def identify(
     source: Source,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv, .csv.gz, .npz or .parquet.")],
     method: Annotated[
-        str, option("METHOD", f"One of {', '.join(METHODS)}.", autocompletion=among(METHODS))
+        str,
+        option(
+            "METHOD",
+            f"One of {', '.join(METHODS)}. docs/identification.md says when to use which.",
+            autocompletion=among(METHODS),
+        ),
     ] = "consistent",
     *,
     options: dict[str, Any],
     known: Annotated[
-        str, option("WHAT", "Do not identify these, keep the robot's values: inertias, rotors or both.")
+        str, option("WHAT", "Keep the robot's values of these: inertias, rotors, or inertias,rotors.")
     ] = "",
     held_out: Annotated[list[Path] | None, option("LOG", help_of("identify", "held_out"))] = None,
     columns: Annotated[
@@ -87,28 +92,36 @@ def identify(
         str | None,
         reading(
             "VALUES",
-            "Joint force per unit of the recorded tau (a current, say): 14.9,13.3,... or joint1=14.9,... Default: 1.",
+            "Drive gains, if tau holds currents: N m per A, as 14.9,13.3,... or joint1=14.9,... Default: 1.",
         ),
     ] = None,
     joints: Annotated[
-        str | None, reading("NAMES", "Joints of the columns of q, such as a,b,c. Default: by column name.")
+        str | None, reading("NAMES", "Joint of each column of q, such as a,b,c. Default: from the column names.")
     ] = None,
     rate: Annotated[float | None, reading("HZ", "Sampling rate, if no column has times.")] = None,
     decimal: Annotated[
-        str | None, reading("MARK", "Decimal mark in text files, '.' or ','. Default: detected; 1,234 is an error.")
+        str | None,
+        reading("MARK", "Decimal mark in text files, '.' or ','. Default: detected; if 1,234 is ambiguous, an error."),
     ] = None,
     from_drives: Annotated[
-        bool, reading(None, "Convert from motors to joints, by the transmissions.", "--from-drives")
+        bool,
+        reading(
+            None, "The recording is of motors: convert it to joints, by the robot's transmissions.", "--from-drives"
+        ),
     ] = False,
     between: Annotated[str | None, filtering("START:END", "Use only this span, in s from the start.")] = None,
     cutoff: Annotated[
         float | None,
         filtering(
-            "HZ", "Low-pass filter of q, v, a. Default: from the spectrum of q, and only if v or a was not measured."
+            "HZ",
+            "Low-pass cutoff of q, v, a. Default: from the spectrum of q, if v or a was not measured; else no filter.",
         ),
     ] = None,
     band: Annotated[
-        float | None, filtering("HZ", "Low-pass filter of regressor and joint forces, with decimation. Default: none.")
+        float | None,
+        filtering(
+            "HZ", "Cutoff of a low-pass filter of regressor and joint forces, with decimation. Default: no filter."
+        ),
     ] = None,
     keep_standstill: Annotated[bool, filtering(None, "Use samples at standstill, too.", "--keep-standstill")] = False,
     output: Annotated[

@@ -14,7 +14,12 @@ from .printing import show
 def mdh(
     source: Source,
     format: Annotated[
-        str | None, option("FORMAT", "markdown, latex or yaml. Default: tables.", autocompletion=among(FORMATS))
+        str | None,
+        option(
+            "FORMAT",
+            "markdown, latex or yaml (a robot file). Default: tables for the terminal.",
+            autocompletion=among(FORMATS),
+        ),
     ] = None,
 ) -> None:
     """Show the modified Denavit-Hartenberg table of a robot, and the pose of each of its frames in its link's frame.

@@ -16,7 +16,7 @@ from .printing import print_json, progress, say, show
 def params(
     source: Source,
     kind: Annotated[
-        str, option("KIND", "khalil: base parameters of Gautier and Khalil. lin: linear combinations of Lin.")
+        str, option("KIND", "khalil: grouping of Gautier and Khalil. lin: linear combinations of Lin.")
     ] = "khalil",
     drives: Annotated[
         str,

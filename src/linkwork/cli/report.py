@@ -17,7 +17,7 @@ def report(
     output: Annotated[Path, option("FILE", "HTML file to write.", "--output", "-o")] = Path("report.html"),
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a report about a robot as one page: picture, frames, parameters, methods, torques, a simulated motion.
+    """Write a report on a robot as one HTML page: picture, frames, parameters, methods, torques, a simulated motion.
 
     The page needs no network and no script, and is laid out for screens, phones and paper.
 

@@ -37,7 +37,7 @@ def robots(json: Json = False) -> None:
 
 @takes_robot
 def inspect(source: Source, json: Json = False) -> None:
-    """Show the parts of a robot: tree, joints, inertias, frames, placements, and the methods that apply.
+    """Show a robot: its tree, joints, inertias, frames and placements, and the methods that work for it.
 
     \b
     linkwork inspect panda

@@ -36,15 +36,17 @@ def simulate(
     v0: Annotated[str | None, option("VALUES", "Initial velocities, rad/s (m/s). Default: zero.")] = None,
     torque: Annotated[str | None, option("VALUES", "Constant joint forces, N m (N). Default: zero.")] = None,
     commands: Annotated[
-        str | None, option("VALUES", "Constant command inputs of thrusters, rotors, other force laws. Default: zero.")
+        str | None,
+        option("VALUES", "Constant inputs of thrusters, propellers and other force laws with inputs. Default: zero."),
     ] = None,
     goal: Annotated[
-        str | None, option("VALUES", "Final positions, rad (m): a controller follows a quintic from q0 to them.")
+        str | None,
+        option("VALUES", "Final positions, rad (m). A controller follows a polynomial of degree five from q0 to them."),
     ] = None,
     control: Annotated[str, option("NAME", f"Controller for --goal: {', '.join(CONTROLLERS)}.")] = "computed-torque",
-    kp: Annotated[float, option(None, "Position gain of the controller.")] = 100.0,
-    ki: Annotated[float | None, option(None, "Integral gain of pid. Default: kp.")] = None,
-    kd: Annotated[float, option(None, "Velocity gain of the controller.")] = 20.0,
+    kp: Annotated[float, option(None, "Position gain: 1/s^2 for computed-torque, else N m/rad (N/m).")] = 100.0,
+    ki: Annotated[float | None, option(None, "Integral gain of pid, N m/(rad s). Default: kp.")] = None,
+    kd: Annotated[float, option(None, "Velocity gain: 1/s for computed-torque, else N m s/rad (N s/m).")] = 20.0,
     duration: Annotated[float, option("SECONDS", "Duration of the motion.")] = 1.0,
     dt: Annotated[
         float | None,
@@ -62,12 +64,15 @@ def simulate(
         str | None,
         option(
             "HOW",
-            "Contacts with the ground. events: they touch down and lift off. coulomb: they also slide. all: they"
-            " are held. 1,0,...: those with 1 are held. Default: none.",
+            "Contacts with the ground. events: they touch down and lift off. coulomb: they also slide. all: all stay"
+            " fixed to the ground. 1,0,...: those with 1 stay fixed. Default: no contacts.",
         ),
     ] = None,
     limits: Annotated[
-        float | None, option("STIFFNESS", "Stiffness of soft joint limits, N m/rad. Default: no limits act.")
+        float | None,
+        option(
+            "STIFFNESS", "Stiffness of soft joint limits, N m/rad; damping is 0.02 s times it. Default: limits are off."
+        ),
     ] = None,
     output: Annotated[
         Path | None, option("FILE", f"File for the trajectory: {', '.join(TRAJECTORIES)}.", "--output", "-o")
@@ -93,7 +98,7 @@ def simulate(
     if ki is not None and control != "pid":
         raise LinkworkError("only pid has an integral gain", got=f"--ki and --control {control}", fix="--control pid")
     if goal is not None and torque is not None:
-        raise LinkworkError("either joint forces or a goal", got="--torque and --goal", fix="leave one of them out")
+        raise LinkworkError("give either --torque or --goal", got="--torque and --goal", fix="leave one of them out")
     require_suffix("--output", output, TRAJECTORIES)
     require_suffix("--plot", plot, PICTURES)
     robot = source.load()
@@ -204,7 +209,7 @@ def _reference(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quin
     motors = model.motor_places()
     if not motors:
         fix = "--commands drives it" if model.commands.size else "--v0 sets it in motion"
-        raise LinkworkError("this robot has no motors that a controller could use", where="--goal", got=goal, fix=fix)
+        raise LinkworkError("a goal needs motors, and this robot has none", where="--goal", got=goal, fix=fix)
     driven = model.names_of(model.mobility.motors)
     bases = tuple(f"{joint.name}." for joint in model.coordinates.joints if joint.kind.free)
     for name in (part.partition("=")[0].strip() for part in goal.split(",")):

@@ -161,7 +161,7 @@ def _read_csv(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.
     except (UnicodeDecodeError, csv.Error) as error:
         raise LinkworkError(f"this is not a CSV file: {error}", where=str(path)) from error
     if not rows:
-        raise LinkworkError("there are no rows under the header", where=str(path))
+        raise LinkworkError("there are no rows of numbers under the header", where=str(path))
     return _split(np.array(rows), {vector: len(places[vector]) for vector in vectors})
 
 
@@ -175,7 +175,7 @@ def _columns(path: Path, header: Sequence[str], vector: str, names: Sequence[str
             if name not in names:
                 raise UnknownNameError("joint", name, names, where=where)
             if name in places:
-                raise LinkworkError("this joint has two columns", where=where)
+                raise LinkworkError("this joint has two columns: remove one", where=where)
             places[name] = place
     if missing := [f"{vector}:{name}" for name in names if name not in places]:
         raise LinkworkError(
@@ -277,7 +277,7 @@ def write_results(path: Path, results: Sequence[Result]) -> None:
 
 
 def csv_text(results: Sequence[Result]) -> str:
-    """One row per state, one column per entry."""
+    """Return results as CSV: one row per state, one column per entry."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([column for result in results for column in result.columns])

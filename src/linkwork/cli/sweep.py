@@ -18,7 +18,12 @@ MOST = 16  # outputs that are shown
 
 
 def sweep(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A YAML file, such as examples/sweep.yaml.")],
+    study: Annotated[
+        Path,
+        typer.Argument(
+            metavar="STUDY", help="The study, a YAML file such as examples/sweep.yaml; docs/sweeps.md lists its keys."
+        ),
+    ],
     output: Annotated[
         Path | None, option("FOLDER", "Folder for the results. Default: STUDY-results.", "--output", "-o")
     ] = None,
@@ -28,10 +33,12 @@ def sweep(
     scheduler: Annotated[
         str | None, option("ADDRESS", "Address of a Dask scheduler whose workers run the study.")
     ] = None,
-    resume: Annotated[bool, flag("--resume", "Continue a study from the results in the folder.")] = False,
+    resume: Annotated[
+        bool, flag("--resume", "Continue an interrupted study: compute only the rows missing in the folder.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Simulate thousands of variations: Monte-Carlo and grids over states, parameters, gains and robots.
+    """Simulate thousands of variations: Monte Carlo samples and grids of states, parameters, gains and robots.
 
     \b
     linkwork sweep study.yaml -o results

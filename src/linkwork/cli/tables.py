@@ -22,7 +22,7 @@ def tables(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Rebuild the complexity tables of the papers: printed operation counts, and counts of the running algorithms.
+    """Rebuild the complexity tables of the papers: the printed operation counts, and those of linkwork's code.
 
     \b
     linkwork tables

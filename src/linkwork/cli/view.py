@@ -17,10 +17,11 @@ from .printing import progress, say
 def view(
     source: Source,
     trajectories: Annotated[
-        list[Path] | None, option("FILE", "Saved trajectory to play; may be repeated, others are overlaid.")
+        list[Path] | None, option("FILE", "Saved trajectory to play. May be repeated: further ones are overlaid.")
     ] = None,
     host: Annotated[
-        str, option(None, "Address to serve on; with 0.0.0.0, other machines that have the token can connect.")
+        str,
+        option(None, "Address to serve on. With 0.0.0.0, other machines can connect if they know the printed token."),
     ] = "127.0.0.1",
     port: Annotated[int, option(None, "Port to serve on; 0: any free port.", min=0, max=65535)] = 8080,
     no_open: Annotated[bool, flag("--no-open", "Do not open a browser.")] = False,

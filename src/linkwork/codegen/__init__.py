@@ -1,1 +1,1 @@
-"""Programs as machine code: LLVM IR, object code, NumPy generalised ufuncs."""
+"""Back ends: programs and time loops as machine code (LLVM IR, object code, NumPy ufuncs), or interpreted."""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 LIMIT = 512 * 2**20  # bytes; the least recently used entries are deleted first
 CHECKSUM = 32  # bytes of SHA-256
-SWEEP = 64  # one in so many new entries checks the size of the cache; names are digests, so this is random
+SWEEP = 64  # on average, one in 64 new entries checks the size of the cache, chosen by its digest
 STALE = 3600  # seconds after which a temporary file is no longer being written
 RECENT = 3600  # seconds in which another use of an entry is not recorded
 ENTRY = re.compile(r"[0-9a-f]{64}|new-\w+")  # names of entries: a digest, or a file being written

@@ -33,7 +33,7 @@ class Arithmetic(NamedTuple):
 
 @dataclass(frozen=True)
 class Combination:
-    """x + dt (weighted rates), as it is computed: integer weights times one ``share``.
+    """Sum of a state and weighted rates, x + dt (weighted rates), with integer weights times one ``share``.
 
     Rates of equal weight are added first.
     """
@@ -151,7 +151,7 @@ class RungeKutta(_Tableau):
 
     @cached_property
     def stages(self) -> list[tuple[float, Combination]]:
-        """Time (as a share of dt) and state of each stage except the first, which is at x."""
+        """Time, as a share of dt, and combination of rates of each stage except the first, which is at x."""
         return [(float(c), Combination.of(a)) for c, a in zip(self.nodes, self.coefficients, strict=True)][1:]
 
     @cached_property

@@ -31,8 +31,8 @@ class TimeLoop:
     """Scheme and programs of a loop; ``held`` has the sizes of the held inputs."""
 
     scheme: LoopScheme
-    advance: Program  # x -> rates; x -> x for a scheme without a table
-    finish: Program | None  # x -> x
+    advance: Program  # from x to its rates, or to the next x for a scheme without a table
+    finish: Program | None  # projects x back to its manifold after a step
     record: Program
     x: int
     held: tuple[int, ...]

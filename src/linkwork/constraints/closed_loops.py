@@ -35,7 +35,7 @@ class ClosedLoops:
     """
 
     def __init__(self, model: Model, q: Sequence[Scalar], equations: ConstraintEquations | None = None):
-        """``equations``: default all that are independent."""
+        """Compute G at ``q``; ``equations``: the constraints to satisfy, by default all independent ones."""
         self.model, self.q = model, q
         self.equations = equations or ConstraintEquations(model, q)
         self.independent = model.mobility.independent if equations is None else model.mobility.configuration
@@ -72,7 +72,7 @@ class ClosedLoops:
         return Staircase(self.equations.columns(self.dependent))
 
     def rates(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """G qd_a: tree velocities from independent ones."""
+        """Return G qd_a, the tree velocities of independent velocities ``v``."""
         return self.model.expand_rates(self.joint_velocities(v))
 
     def joint_velocities(self, v: Sequence[Scalar]) -> list[Scalar]:
@@ -80,7 +80,7 @@ class ClosedLoops:
         return [_dot(row, v) for row in self._rows]
 
     def drift(self, v: Sequence[Scalar]) -> list[Scalar]:
-        """Gd qd_a: tree accelerations at zero independent ones, at tree velocities ``v``."""
+        """Return Gd qd_a, the tree accelerations at zero independent accelerations and tree velocities ``v``."""
         rates: list[Scalar] = [0] * self.model.coordinates.nv
         if self.model.constrained:
             values = self.J_p.solve(self.equations.drift(v))

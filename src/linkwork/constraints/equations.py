@@ -119,7 +119,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Tie:
-    """Coordinates that are coupled directly, without a path. ``freedoms``: indices of tree velocities."""
+    """A coupling of coordinates, as of a gear, which has no path. ``freedoms``: indices of tree velocities."""
 
     kind: ConstraintKind
     freedoms: list[int]

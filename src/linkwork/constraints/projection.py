@@ -16,7 +16,7 @@ from ..scalar.orthogonal import Orthogonal
 from .equations import ConstraintEquations
 
 CLOSE = 1e-2  # below this residual, Newton steps without damping
-DEPENDENT = 1e-9  # of the largest singular value: smaller ones are of dependent equations
+DEPENDENT = 1e-9  # singular values below this share of the largest belong to dependent equations
 
 Solve = Callable[[ConstraintEquations], Sequence[Scalar]]
 

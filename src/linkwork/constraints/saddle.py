@@ -29,7 +29,7 @@ from ..scalar.orthogonal import Orthogonal, dot
 from .equations import ConstraintEquations
 
 RHO = 1.0  # kg, kg m^2: inertia added for links without any; its size does not change the result
-DEPENDENT = 1e-10  # of the largest singular value: smaller ones are of dependent equations
+DEPENDENT = 1e-10  # singular values below this share of the largest belong to dependent equations
 
 Scalars = Sequence[Scalar]
 

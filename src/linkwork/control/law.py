@@ -1,4 +1,4 @@
-"""Law: a controller bound to one robot, on numbers or traced numbers."""
+"""Law: a controller bound to one robot, which runs on numbers or on traced numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..program.traced_array import TracedArray
 from ..scalar import Scalar
 from .references import Point
 
-FORM = "controller(t, q, v, reference) -> tau, further gains by keyword only: (t, q, v, reference, *, kp, kd)"
+FORM = "controller(t, q, v, reference) -> tau; gains, if any, after a *: (t, q, v, reference, *, kp, kd)"
 RESULTS = ("tau", "commands")  # names of what a controller may return
 MEMORY_FORM = (
     "controller(t, q, v, reference, memory) -> tau, {name: rates}, marked by "
@@ -69,7 +69,7 @@ class Law:
     Attributes:
         gains: Names of the gains.
         needed: Names of gains without a default.
-        shapes: Possible shapes of each gain: that of its default, or any if empty.
+        shapes: Allowed shapes of each gain, usually that of its default; empty if any shape is allowed.
         check_gain: Function (name, values, where) that raises an error for gains out of range.
         memory: Initial values of the states, by name.
         commanding: Whether the last call returned commands.
@@ -101,9 +101,9 @@ class Law:
         by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         required = [p for p in by_place if p.default is p.empty]
         if len(required) > places or (len(by_place) < places and all(p.kind != p.VAR_POSITIONAL for p in parameters)):
-            got = f"{self.name}{signature}" + f", with a memory of {', '.join(self.memory)}" * bool(self.memory)
+            got = f"{self.name}{signature}" + f", with states {', '.join(self.memory)}" * bool(self.memory)
             expected = f"{FORM}; or {MEMORY_FORM}"
-            raise LinkworkError("the controller has wrong parameters", where=self._where, got=got, expected=expected)
+            raise LinkworkError("the controller has wrong arguments", where=self._where, got=got, expected=expected)
         by_name = [p for p in parameters if p.kind == p.KEYWORD_ONLY]
         self.gains = tuple(p.name for p in by_name)
         self.needed = tuple(p.name for p in by_name if p.default is p.empty)
@@ -188,12 +188,12 @@ class Law:
         """Copies of the initial values, checked."""
         if not isinstance(memory, Mapping) or not all(isinstance(name, str) for name in memory):
             got, expected = repr(memory)[:80], "initial values by name: {'integral': np.zeros(7)}"
-            raise LinkworkError("not a memory", where=self._where, got=got, expected=expected)
+            raise LinkworkError("memory is not a dict of initial values", where=self._where, got=got, expected=expected)
         for name in memory:
             if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
                 expected = "a name of a variable, such as integral"
                 raise LinkworkError(
-                    "a memory cannot have this name", where=self._where, got=repr(name), expected=expected
+                    "a controller state cannot have this name", where=self._where, got=repr(name), expected=expected
                 )
         arrays = {}
         for name, value in memory.items():
@@ -206,7 +206,7 @@ class Law:
         """Values of all states: those passed, or the initial ones."""
         for name, value in memory.items():
             if name not in self.memory:
-                raise UnknownNameError("memory", name, self.memory, where=self._where)
+                raise UnknownNameError("controller state", name, self.memory, where=self._where)
             shape = self.memory[name].shape
             if np.shape(value) != shape:
                 where = f"{self._where}, memory {name!r}"
@@ -219,7 +219,7 @@ class Law:
             parts = ", ".join(type(part).__name__ for part in result) if isinstance(result, tuple) else ""
             got = f"a tuple of {parts or 'nothing'}" if isinstance(result, tuple) else type(result).__name__
             names = ", ".join(f"{name!r}: ..." for name in self.memory)
-            message, fix = "a controller with a memory returns tau and rates", f"return tau, {{{names}}}"
+            message, fix = "a controller with states returns tau and their time derivatives", f"return tau, {{{names}}}"
             raise ShapeError(message, where=self._where, got=got, fix=fix)
         return result
 
@@ -227,10 +227,10 @@ class Law:
         """Rates of all states as nested lists, checked."""
         for name in rates:
             if name not in self.memory:
-                raise UnknownNameError("memory", name, self.memory, where=f"{self._where}, rates")
+                raise UnknownNameError("controller state", name, self.memory, where=f"{self._where}, rates")
         if missing := [name for name in self.memory if name not in rates]:
             got, fix = ", ".join(rates) or "none", f"return tau, {{{', '.join(f'{name!r}: ...' for name in missing)}}}"
-            raise LinkworkError("rates of the memory are missing", where=self._where, got=got, fix=fix)
+            raise LinkworkError("derivatives of controller states are missing", where=self._where, got=got, fix=fix)
         lists = {}
         for name, initial in self.memory.items():
             what = f"the rate of {name!r}"
@@ -240,7 +240,7 @@ class Law:
                 raise ShapeError(f"{what} is not an array", where=self._where, got=error) from error
             if array.shape != initial.shape:
                 raise ShapeError(
-                    f"{what} does not fit its memory",
+                    f"{what} has another shape than its initial value",
                     where=self._where,
                     got=array.shape,
                     expected=str(initial.shape),
@@ -270,7 +270,7 @@ class Law:
                 if isinstance(array.item(), Node)
                 else repr(tau)
             )
-            raise ShapeError("tau does not fit the robot", where=self._where, got=got, expected=expected)
+            raise ShapeError("tau has the wrong number of entries", where=self._where, got=got, expected=expected)
         entries = self._entries("tau", array)
         if len(entries) == forced:
             return entries

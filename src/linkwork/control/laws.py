@@ -46,7 +46,7 @@ class _Feedback:
 def check_gain(name: str, values: np.ndarray, where: str) -> None:
     """Raise an error for negative gains and limits, and for infinite gains."""
     if not (values >= 0).all() or (not name.endswith("limit") and np.isinf(values).any()):
-        raise LinkworkError("out of range", where=where, got=values.min(), expected="numbers, zero or more")
+        raise LinkworkError("out of range", where=where, got=values.min(), expected="zero or more; gains finite")
 
 
 class _Motors:
@@ -56,7 +56,7 @@ class _Motors:
         self.robot, self.names = TracedRobot(model), model.names_of(model.mobility.motors)
         self.law = type(law).__name__
         if not self.names:
-            fix = "make joints active in the robot file"
+            fix = "give joints `role: active` in the robot file or side file"
             raise UnsupportedError(f"{self.law} needs motors", where=f"robot {model.name!r}", fix=fix)
         for each in fields(law):
             self.fitting(each.name, getattr(law, each.name))
@@ -85,7 +85,7 @@ class _Motors:
             raise LinkworkError(
                 f"{self.law} needs a reference",
                 where=f"robot {self.robot.model.name!r}",
-                fix="give reference=, such as linkwork.control.Quintic(start, goal, duration)",
+                fix="add reference=, for example linkwork.control.Quintic(start, goal, duration)",
             )
         return Point(*(self.fitting(f"reference.{x}", part) for x, part in zip("qva", reference, strict=True)))
 
@@ -197,9 +197,9 @@ class ComputedTorque(PD):
     def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         model, mobility, a = robot.model, robot.model.mobility, target.a + feedback
         if mobility.motors != mobility.driven:
-            if free := model.names_of(mobility.free):  # a moving base is not among them
+            if free := model.names_of(mobility.free):  # names of free joints, without a moving base
                 raise UnsupportedError(
-                    "computed torque of a robot with free joints needs motors at the independent joints",
+                    "with passive joints, computed torque needs its motors at the independent joints",
                     where=f"robot {model.name!r}",
                     got=f"motors {', '.join(model.names_of(mobility.motors))}; free: {', '.join(free)}",
                     fix="name the active joints in `independent`, or use PDGravity",
@@ -213,8 +213,8 @@ class ComputedTorque(PD):
 class PID(_Feedback):
     """PID controller: tau = kp e + ki z + kd e', where e = q_ref - q and z' = e.
 
-    The integral z is a state of the controller, recorded as "integral". It stops growing beyond +- ``integral_limit``,
-    and tau uses it clipped to this range.
+    The integral z is a state of the controller, recorded as "integral". It stops growing at +- ``integral_limit``,
+    and tau uses it clipped to this range. The torque ``limit`` does not stop it.
 
     Args:
         kp: Proportional gains, one number or one per motor (motors,).

@@ -1,8 +1,8 @@
 """References: desired positions, velocities and accelerations over time.
 
 A reference is called with a time (a number, an array, or a traced number) and returns a :class:`Point`. References that
-are formulas (``traceable``) are written without branches and become part of a compiled program. Before its begin and
-after its end, a motion from one point to another rests.
+are formulas (``traceable``) are written without branches and become part of a compiled program. A motion from one point
+to another is at rest before it begins and after it ends.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ class Trapezoidal(_Straight):
     """Fastest motion from start to goal within limits of velocity and acceleration (trapezoidal velocity profile).
 
     It has constant acceleration, constant velocity and constant deceleration; a short motion has no constant velocity.
-    All joints start and arrive together on a straight line in joint space, so that one of them is at its limit. At a
+    All joints start and arrive together, on a straight line in joint space. The joint that needs most
+    time is at its limit. At a
     jump of the acceleration, the later value applies.
 
     Args:
@@ -260,12 +261,12 @@ class Sampled(Reference):
             raise LinkworkError(
                 "times must increase",
                 where="Sampled.times",
-                got=f"{', '.join(f'{t:g}' for t in self.times[at : at + 2])} at {at}",
+                got=f"{', '.join(f'{t:g}' for t in self.times[at : at + 2])} at index {at}",
                 expected="two times or more, each later than the one before",
             )
         _require(self, "q", (len(self.times), self.q.shape[1]), "times")
         if self.v is None and self.a is not None:
-            raise LinkworkError("accelerations need velocities", where="Sampled", fix="give v, too")
+            raise LinkworkError("accelerations need velocities", where="Sampled", fix="pass v as well")
         for name in ("v", "a"):
             if getattr(self, name) is not None:
                 _tidy(self, name, 2, like="q")

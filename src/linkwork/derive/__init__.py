@@ -1,4 +1,4 @@
-"""Derivatives of programs, by forward and reverse mode: Program -> Program. Knows nothing of robots."""
+"""Derivatives of programs by forward and reverse mode, each a program again; independent of robots."""
 
 from .programs import jacobian, jvp, vjp
 from .second import hessian, hvp

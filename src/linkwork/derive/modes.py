@@ -18,7 +18,10 @@ Column = dict[int, Any]  # direction -> slope along it; what is not there is zer
 
 
 def forward(program: Program, values: Sequence[Any], seeds: Mapping[int, Column]) -> list[Column]:
-    """The slope of every result, along all directions at once. ``seeds``: those of the inputs, by number."""
+    """Return the slopes of every result along all directions, by forward mode.
+
+    ``seeds``: slopes of the inputs, by number of the input scalar.
+    """
     tangents: dict[int, Column] = {k: column for k, column in seeds.items() if column}
     for number, (op, *arguments) in program.numbered():
         if not any([k in tangents for k in arguments]):
@@ -39,8 +42,11 @@ def forward(program: Program, values: Sequence[Any], seeds: Mapping[int, Column]
 def reverse(
     program: Program, values: Sequence[Any], weights: Mapping[int, Any], moving: Collection[int] | None = None
 ) -> list[Any]:
-    """The slope of a weighted sum of values (by number) by every input scalar. ``moving``: the values that depend on
-    the chosen inputs. Default: on any input."""
+    """Return the derivatives of a weighted sum of values with respect to every input scalar, by reverse mode.
+
+    ``weights``: by number of the value. ``moving``: values that depend on the inputs of interest; default: on any
+    input.
+    """
     if moving is None:
         moving = dependent(program, range(program.n_inputs))
     bars = {k: weight for k, weight in weights.items() if k in moving and not is_zero(weight)}
@@ -70,7 +76,7 @@ def _weighted(slope: Any, bar: Any) -> Any:
 
 
 def dependent(program: Program, inputs: Collection[int]) -> set[int]:
-    """The values, by number, that depend on these inputs."""
+    """Return the numbers of the values that depend on these inputs."""
     moving = {*inputs}
     for number, (_, *arguments) in program.numbered():
         if not moving.isdisjoint(arguments):

@@ -22,16 +22,16 @@ from ..scalar import is_zero
 from .modes import Column, dependent, forward, reverse
 
 Tangents = Mapping[str, Program]
-Output = tuple[Port, list[Any]]  # and its nodes, flat
-BOTH = 2_000_000  # instructions times columns, or rows, up to which both modes are tried
+Output = tuple[Port, list[Any]]  # an output port and its nodes, flattened
+BOTH = 2_000_000  # both modes are tried up to this product of instructions and columns (or rows)
 
 
 @dataclass(frozen=True)
 class Direction:
-    """One input along which is differentiated: its columns, all inputs' counted through."""
+    """An input to differentiate with respect to, and its columns among those of all such inputs."""
 
     port: Port
-    first: int  # column
+    first: int  # its first column
     shape: tuple[int, ...]  # of the columns
     start: int  # number of its first scalar among the inputs
 
@@ -46,7 +46,7 @@ class Derivation:
     def __init__(
         self, program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents, more: Sequence[Port] = ()
     ):
-        """``more``: further inputs, of the derivative alone."""
+        """Replay the program on a new graph; ``more``: further inputs that only the derivative has."""
         self.program = program
         self.inputs = (*program.inputs, *more)
         _require_distinct(self.inputs, f"inputs of a derivative of {program.name}")
@@ -100,7 +100,7 @@ class Derivation:
         return dependent(self.program, self.seeds)
 
     def row(self, weights: Mapping[int, Any]) -> list[Any]:
-        """Slopes of a weighted sum of values (by number) along the columns, by reverse mode."""
+        """Return the slopes of a weighted sum of values along all columns, by reverse mode; weights are by number."""
         bars = reverse(self.program, self.values, weights, self.moving)
         row: list[Any] = [0] * self.columns
         for number, column in self.seeds.items():
@@ -111,14 +111,14 @@ class Derivation:
         return row
 
     def by_columns(self) -> list[list[Any]]:
-        """The Jacobian of the outputs asked for, a row for each scalar, by forward mode."""
+        """Return the Jacobian of the chosen outputs by forward mode, a row for each of their scalars."""
         wanted = {k for numbers in self.of.values() for k in numbers}
         results = dict(zip(self.program.results, forward(self.program, self.values, self.seeds), strict=True))
         rows = {k: [results[k].get(c, 0) for c in range(self.columns)] for k in wanted}
         return [rows[k] for numbers in self.of.values() for k in numbers]
 
     def by_rows(self) -> list[list[Any]]:
-        """The same by reverse mode."""
+        """Return the Jacobian of the chosen outputs by reverse mode, a row for each of their scalars."""
         rows: dict[int, list[Any]] = {}
         for numbers in self.of.values():
             for k in numbers:
@@ -127,7 +127,7 @@ class Derivation:
         return [rows[k] for numbers in self.of.values() for k in numbers]
 
     def parted(self, rows: list[list[Any]]) -> list[Output]:
-        """A Jacobian as outputs: one for each output and input."""
+        """Split a Jacobian into outputs, one for each pair of an output and an input."""
         parts: list[Output] = []
         start = 0
         for port in self.of:
@@ -142,7 +142,7 @@ class Derivation:
         return [(port, [self.values[k] for k in numbers]) for port, numbers in self.of.items()]
 
     def made(self, kind: str, outputs: list[Output], value: bool) -> Program:
-        """The derivative that gives these; with ``value`` its own results come first."""
+        """Return the program with these outputs; with ``value`` the results of the function itself come first."""
         outputs = [*(self.own_results() if value else ()), *outputs]
         _require_distinct([port for port, _ in outputs], f"outputs of a derivative of {self.program.name}")
         return assembled(f"{self.program.name}_{kind}", self.inputs, dict(outputs))
@@ -162,8 +162,10 @@ def _require_distinct(ports: Sequence[Port], what: str) -> None:
 def jacobian(
     program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents | None = None, value: bool = False
 ) -> Program:
-    """``dOUTPUT_dINPUT`` for each pair of names, by whichever mode leaves the fewest instructions; with ``value`` the
-    outputs themselves come first."""
+    """Return the program of ``dOUTPUT_dINPUT`` for each pair of names, by the mode with fewer instructions.
+
+    With ``value`` the outputs themselves come first.
+    """
     tangents = tangents or {}
     shown = Derivation(program, wrt, of, tangents)
     rows = sum(port.size for port in shown.of)
@@ -183,7 +185,7 @@ def _instructions(program: Program) -> int:
 
 
 def bars(ports: Sequence[Port]) -> list[Port]:
-    """Weights of outputs, as inputs."""
+    """Return the input ports for weights of these outputs, named ``OUTPUT_bar``."""
     return [Port(f"{port.name}_bar", port.shape) for port in ports]
 
 
@@ -191,7 +193,10 @@ def bars(ports: Sequence[Port]) -> list[Port]:
 def vjp(
     program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents | None = None, value: bool = False
 ) -> Program:
-    """``INPUT_bar``: the slope of the sum of all outputs times their weights, the further inputs ``OUTPUT_bar``."""
+    """Return the program of ``INPUT_bar``, the gradient of the sum of all outputs times their weights.
+
+    The weights ``OUTPUT_bar`` are further inputs.
+    """
     weights = bars([port for port in program.outputs if port.name in of])
     own = Derivation(program, wrt, of, tangents or {}, weights)
     given: dict[int, Any] = {}
@@ -207,7 +212,7 @@ def vjp(
 def jvp(
     program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents | None = None, value: bool = False
 ) -> Program:
-    """``dOUTPUT``: how the outputs change along one direction, the further inputs ``dINPUT``."""
+    """Return the program of ``dOUTPUT``, the changes of the outputs along the further inputs ``dINPUT``."""
     shapes = Derivation(program, wrt, of, tangents or {}).along
     own = Derivation(program, wrt, of, tangents or {}, [Port(f"d{e.port.name}", e.shape) for e in shapes])
     step = [x for each in own.along for x in own.given[f"d{each.port.name}"]]

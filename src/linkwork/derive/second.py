@@ -1,7 +1,8 @@
 """Second derivatives of programs.
 
-Along tangents that do not commute (turns of a body) the second derivative is a choice. Here it is that of f at the step
-``integrate(q, d)``, by d at zero, which is symmetric: the mean of both orders of nested derivatives.
+Along tangents that do not commute (rotations of a body), the second derivative depends on the order. Here it is the
+second derivative of f(integrate(q, d)) with respect to d at zero. It is symmetric: the mean of both orders of nested
+derivatives.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from .programs import Tangents, jacobian, jvp, vjp
 
 @collector_at_rest()
 def hessian(program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents | None = None) -> Program:
-    """``d2OUTPUT_dINPUT_dINPUT`` for each output and each pair of inputs (the later one second), symmetric to the last
-    bit."""
+    """Return the program of ``d2OUTPUT_dINPUT_dINPUT`` for each output and pair of inputs, in the order of ``wrt``.
+
+    Blocks of one input are symmetric to the last bit.
+    """
     tangents = tangents or {}
     first = jacobian(program, wrt, of, tangents)
     nested = jacobian(first, wrt, [port.name for port in first.outputs], tangents)
@@ -41,8 +44,10 @@ def hessian(program: Program, wrt: Sequence[str], of: Sequence[str], tangents: T
 
 
 def _symmetric(flat: list[Any], n: int, both: bool) -> list[Any]:
-    """Square blocks, one after the other: from the entries on and below the diagonal, or from the mean with those
-    above."""
+    """Return consecutive square blocks made symmetric.
+
+    Entries above the diagonal are copies of those below or, with ``both``, entries are the mean of the two.
+    """
     made = []
     for start in range(0, len(flat), n * n or 1):
         for i in range(n):
@@ -71,12 +76,12 @@ def hvp(program: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tange
 
 
 def _along(gradient: Program, wrt: Sequence[str], tangents: Tangents) -> Program:
-    """d/dd of the gradient."""
+    """Return the derivative of a gradient along the direction d."""
     return jvp(gradient, wrt, [port.name for port in gradient.outputs], tangents)
 
 
 def _of_slope(slope: Program, wrt: Sequence[str], of: Sequence[str], tangents: Tangents) -> Program:
-    """The gradient of the slope along d, by the inputs of the first program."""
+    """Return the gradient of the slope along d with respect to the inputs of the first program."""
     made = vjp(slope, wrt, [f"d{name}" for name in of], tangents)
     names = {f"d{name}_bar": f"{name}_bar" for name in of}
     renamed = tuple(replace(port, name=names.get(port.name, port.name)) for port in made.inputs)

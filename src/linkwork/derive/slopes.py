@@ -1,4 +1,4 @@
-"""The slope of each operation by each of its arguments: all that derivatives know of arithmetic."""
+"""Partial derivatives (slopes) of each operation with respect to its arguments."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ SLOPES: dict[Op, Callable[..., tuple[Any, ...]]] = {
 
 
 def slopes(op: int, arguments: Sequence[int], values: Sequence[Any], result: Any) -> list[tuple[int, Any]]:
-    """Arguments, by number, and the slope by each."""
+    """Return the numbers of the arguments of an operation, each with the slope with respect to it."""
     return list(zip(arguments, SLOPES[Op(op)](*[values[k] for k in arguments], result), strict=True))

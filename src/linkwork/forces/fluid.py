@@ -69,7 +69,7 @@ class Drag(ForceLaw, name="drag"):
 
 @cache
 def _rule(points: int) -> list[tuple[float, float]]:
-    """Places and weights of the Gauss-Legendre rule between 0 and 1."""
+    """Return the points and weights of the Gauss-Legendre rule between 0 and 1."""
     at, weights = np.polynomial.legendre.leggauss(points)
     return list(zip(((1 + at) / 2).tolist(), (weights / 2).tolist(), strict=True))
 

@@ -106,7 +106,7 @@ class Tyre(ForceLaw, name="tyre"):
     def __call__(self, pose: Pose, velocity: Motion) -> Force:
         normal = Vector(*self.normal) * (1 / math.hypot(*self.normal))
         n, v = pose.inward(normal), velocity.linear
-        level = 1 / sqrt(n.x * n.x + n.y * n.y + TINY)  # of x and m, which a wheel that lies flat does not have
+        level = 1 / sqrt(n.x * n.x + n.y * n.y + TINY)  # normalises x and m; a wheel that lies flat has neither
         x, r = Vector(-n.y, n.x) * level, Vector(n.x, n.y) * (-self.radius * level)
         y = n.cross(x)
         depth = self.height - normal.dot(pose.origin) - n.dot(r)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..model.element import Element, number, numbers
 from ..spatial import ArticulatedInertia, Force, Motion, Pose
 
-TINY = 1e-30  # (m/s)^2, added to squared speeds: it changes no value, and the root has a slope at rest
+TINY = 1e-30  # (m/s)^2, added to squared speeds: it changes no value, and the derivative of the root is finite at rest
 
 
 def nonnegative(default: float, unit: str = "") -> Any:

@@ -111,7 +111,7 @@ class Spring(ForceLaw, name="spring"):
         return [Force(pose.inward(pull) * tension) for pose, pull in zip(poses, pulls, strict=True)]
 
     def _segments(self, poses: Sequence[Pose]) -> list[tuple[int, float, Vector]]:
-        """The number of the place where each segment begins, its share, and the vector to the next place."""
+        """Return, for each segment, the number of its first place, its share, and the vector to the next place."""
         shares = self.shares or [1.0] * len(self.to)
         return [(k, x, poses[k + 1].origin - poses[k].origin) for k, x in enumerate(shares) if x]
 

@@ -1,4 +1,4 @@
-"""The published algorithms, one file each, over any scalar; quantities compose them, the catalog lists them."""
+"""The published algorithms, one file each, over any scalar. Quantities combine them, and the catalogue lists them."""
 
 from .catalog import METHODS, by_inertia_and_bias, find_method, methods, references
 from .count_executed import executed_operations

@@ -1,4 +1,4 @@
-"""Articulated bodies: forward dynamics without forming the inertia matrix."""
+"""Articulated-body algorithm: forward dynamics without forming the inertia matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .total_inertia import fluids
 def aba(model: Model, q: Scalars, v: Scalars, tau: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Return the joint accelerations under joint forces ``tau``, O(n).
 
-    Featherstone (2008), table 7.1, with rotor inertia Ia added to the joint's own apparent inertia.
+    Featherstone (2008), table 7.1, with the rotor inertia added to D, the joint's own apparent inertia. In (2) Ia is
+    the rotor inertia, in (3) and (4) it is Featherstone's apparent inertia I^a of the link.
     Equations are numbered here:
 
       (1)  v_i = X_i v_p + S_i qd,   c_i = v_i x S_i qd + Sd_i qd,   pA_i = v_i x* I_i v_i - applied wrench

@@ -111,7 +111,7 @@ def by_inertia_and_bias(inertia: Method, bias: Method, quantity: str = "forward_
         loops=inertia.loops and bias.loops,
         coupled=inertia.coupled and bias.coupled,
         rigid=inertia.rigid or bias.rigid,
-        kinds=inertia.kinds if bias.kinds is None else bias.kinds,  # all that restrict kinds restrict them alike
+        kinds=inertia.kinds if bias.kinds is None else bias.kinds,  # all methods that restrict kinds allow the same
     )
 
 

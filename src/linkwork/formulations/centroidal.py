@@ -21,7 +21,7 @@ def centroidal_momentum_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def center_of_mass_jacobian(model: Model, q: Scalars) -> list[list[Scalar]]:
-    """Velocity of the centre of mass per velocity: the linear rows of A, divided by the mass."""
+    """Return the Jacobian of the centre of mass: the linear rows of A, divided by the mass."""
     mass: Scalar = 0
     for i, _ in model.outward():
         mass = mass + model.inertia(i).mass
@@ -29,5 +29,5 @@ def center_of_mass_jacobian(model: Model, q: Scalars) -> list[list[Scalar]]:
 
 
 def centroidal_momentum_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
-    """Adot along the motion: the rate of momentum is A a + Adot v."""
+    """Return Adot, the rate of A along the motion; the rate of momentum is A a + Adot v."""
     return rate_of(centroidal_momentum_matrix, model, q, v)

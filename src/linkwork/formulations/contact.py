@@ -1,4 +1,4 @@
-"""Dynamics of a robot with contacts. Which contacts are on the ground is an input, so one program serves all cases.
+"""Dynamics of a robot with contacts. An input says which contacts are active, so one program covers all support phases.
 
 With J of the independent equations of the loops and of the contacts that are on (``constraints.equations``):
 

@@ -13,9 +13,9 @@ from .problem import Problem
 def executed_operations(method: Method, model: Model) -> Tally:
     """Run ``method`` once on counting numbers for ``model`` and return the operations.
 
-    Closing loops is included for a robot with loops. Friction, springs and the like are included for methods that
-    treat them, and for methods of a part of their quantity. Convention: what depends on constants alone is off line and
-    free, and so are structural 0 and +-1 and sign changes.
+    Closing loops is included for a robot with loops. Friction and springs are included for methods that treat them, and
+    for methods of a part of their quantity. Operations on constants alone are done beforehand (off line) and are not
+    counted, nor are operations with a structural 0 or +-1, and sign changes.
     """
     tally, problem = Tally(), Problem(model, method.quantity, method, parameters="standard")
 

@@ -1,4 +1,4 @@
-"""Composite rigid bodies: the joint-space inertia matrix."""
+"""Composite-rigid-body algorithm: the joint-space inertia matrix."""
 
 from __future__ import annotations
 

@@ -73,5 +73,5 @@ def _accelerations(
 
 
 def _to_axes(body: Pose, frame: Frame, axes: str) -> Callable[[Vector], Vector]:
-    """From the axes of the body to those of the world, or to the frame's own."""
+    """Return the function that takes vectors from the axes of the body to those of the world or of the frame."""
     return frame.pose.inward if axes == "local" else body.outward

@@ -1,4 +1,4 @@
-"""Forward dynamics of a robot with loops by Lagrange multipliers: the cut tree, and the forces at the cuts."""
+"""Forward dynamics of robots with closed loops by Lagrange multipliers: spanning tree, and forces at the cut joints."""
 
 from __future__ import annotations
 

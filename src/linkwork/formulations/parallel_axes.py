@@ -1,4 +1,4 @@
-"""Newton-Euler with the fewest operations: Khalil & Kleinfinger's, with what links share on an axis computed once."""
+"""The method ``shared-axes``: Khalil & Kleinfinger's, with what two links share on an axis computed only once."""
 
 from __future__ import annotations
 

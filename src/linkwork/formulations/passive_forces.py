@@ -1,4 +1,4 @@
-"""Forces that no motor gives: friction, springs and stops of the drives, and force laws of the surroundings."""
+"""Forces that do not come from motors: friction, springs and joint limits (stops), and force laws (external forces)."""
 
 from __future__ import annotations
 

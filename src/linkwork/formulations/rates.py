@@ -1,4 +1,4 @@
-"""Time derivatives of matrices that depend on the positions, along a motion: of M, of J, and Christoffel's symbols."""
+"""Time derivatives of M and J along a motion, and Christoffel symbols."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rate_of(function: Callable[..., Any], model: Model, q: Scalars, v: Scalars, 
 
 
 def along(q: Scalars, direction: Scalars) -> list[Scalar]:
-    """Positions as dual numbers that change in this direction."""
+    """Return positions as dual numbers that change in this direction."""
     return [dual(x, {0: rate}) for x, rate in zip(q, direction, strict=True)]
 
 
@@ -32,12 +32,12 @@ def _slopes(value: Any, direction: int) -> Any:
 
 
 def inertia_matrix_rate(model: Model, q: Scalars, v: Scalars) -> list[list[Scalar]]:
-    """Mdot along the motion."""
+    """Return Mdot, the rate of the inertia matrix along the motion."""
     return rate_of(_inertia_matrix, model, q, v)
 
 
 def jacobian_rate(model: Model, q: Scalars, v: Scalars, *, frame: Frame, axes: str = "world") -> list[list[Scalar]]:
-    """Jdot along the motion."""
+    """Return Jdot, the rate of the Jacobian of a frame along the motion."""
     return rate_of(quantities.jacobian, model, q, v, frame=frame, axes=axes)
 
 

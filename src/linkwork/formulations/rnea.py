@@ -11,8 +11,9 @@ from .method import Wrenches
 def rnea(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
     """Return the joint forces for joint accelerations ``a`` at state ``(q, v)``, O(n).
 
-    Luh, Walker & Paul (1980) in the form of Khalil (2010), R and p the placement of body i in its parent p, (vJ, wJ)
-    and (aJ, eJ) the joint's own velocity and acceleration, J and h = m c about the origin of the body's frame.
+    Luh, Walker & Paul (1980) in the form of Khalil (2010). R and p are the rotation and position of body i in its
+    parent; the subscript p means the parent. (vJ, wJ) and (aJ, eJ) are the joint's own velocity and acceleration.
+    J and h = m c are about the origin of the body's frame.
     Equations are numbered here:
 
       (1)  w_i  = R^T w_p + wJ

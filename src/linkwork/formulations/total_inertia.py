@@ -1,4 +1,4 @@
-"""Dynamics of all that has inertia: rigid bodies and rotors, which methods include, and what moves with them.
+"""Inertial forces of the whole robot: rigid bodies and rotors (by the methods), flexible modes, added mass.
 
 Methods include rigid bodies and the rotors of single joints. The rest is added here, the same for every method: rotors
 of motors that move several joints (``drives``), modes of links (``link_modes``), and the fluid that bodies carry along.

@@ -35,8 +35,10 @@ def chart(
     axis: str = "time (s)",
     shaded: tuple[float, float] | None = None,
 ) -> Safe:
-    """Return a chart of curves over time, or over ``axis``; values that are not finite leave gaps. ``shaded``: an
-    interval of the axis that is marked."""
+    """Return a chart of curves over time, or over another ``axis``.
+
+    Values that are not finite leave gaps. ``shaded``: an interval of the axis that is marked.
+    """
     finite = [each.values[np.isfinite(each.values)] for each in series]
     low, high = _range(np.concatenate(finite))
     ticks = _ticks(low, high)

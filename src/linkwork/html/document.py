@@ -13,8 +13,10 @@ SHORT = 20  # rows of a table that stays on one sheet of paper
 
 
 def table(table: Table, kind: str = "") -> Safe:
-    """Return a table, if it has rows, that scrolls if it is too wide. A column without any value is left out, and minus
-    signs of numbers are as wide as plus signs. ``kind``: its CSS class."""
+    """Return a table as HTML, empty if it has no rows; a wide table scrolls.
+
+    Columns without any value are left out. Minus signs of numbers are as wide as plus signs. ``kind``: CSS class.
+    """
     notes = "".join(paragraph(note, "note") for note in table.notes)
     if not table.rows:
         return Safe(notes)

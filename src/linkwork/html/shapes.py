@@ -10,7 +10,7 @@ from ..quoting import Safe, in_html
 
 HALF, BAR = 50, 12  # half the width of a bar, and its height
 CELL, LABEL = 10, 62  # size of a cell of a map, and width of its labels
-LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # sizes from which on a cell is darker
+LEVELS = (0.2, 0.4, 0.6, 0.8, 0.95)  # absolute values at which the colour of a cell becomes darker
 
 
 def deviation_bar(value: float, deviation: float, before: float | None = None) -> Safe:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..robot import Robot
     from .output_error.simulation_fit import SimulationFit
 
-BEYOND = 1.05  # a prediction at more than this share of the largest measured velocities is flagged
+BEYOND = 1.05  # predictions at velocities above this share of the largest measured ones give a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Fit:
         unknowns: What was to be identified, and how forces depend on it.
         logs: The recordings.
         gamma: Weight of the prior; None for methods without one.
-        divergence: How far the data have moved each body from its prior; zero where nothing was learnt.
+        divergence: Entropic divergence of each body from its prior, by name; zero where the data changed nothing.
         notes: ``linkwork.notes.Note`` objects: what was done, and ``warnings``.
         simulation: Further results of the method "simulation", such as friction widths and delays.
 

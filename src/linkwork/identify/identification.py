@@ -43,7 +43,7 @@ Method = Callable[["Robot", list[Log], list[Log], IdentifyOptions], tuple[Observ
 
 
 def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: IdentifyOptions) -> Fit:
-    """See ``Robot.identify``."""
+    """Identify dynamic parameters from recordings; see ``Robot.identify``."""
     one_of_names("method of identification", method, METHODS)
     recordings, held_out = _listed(logs, "logs"), _listed(options.held_out, "held_out")
     if not recordings:

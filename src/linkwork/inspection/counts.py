@@ -164,8 +164,10 @@ def derivatives(robot: Robot, quantity: str | None = None, method: str | None = 
 def _selected(
     robot: Robot, quantity: str | None, method: str | None, *, frame: str | None = None, parameters: str = "minimal"
 ) -> tuple[str, list[tuple[str, str, dict[str, str]]]]:
-    """Return the frame, and quantities and methods with options of ``compile``: by default the dynamics, by the methods
-    with the fewest operations."""
+    """Return the frame, and the quantities and methods to count, with options of ``compile``.
+
+    By default these are the dynamics, by the methods with the fewest operations.
+    """
     frame = _checked(robot, quantity, frame, parameters)
     pairs = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
     pairs = _pairs(robot, quantity, method) if method else pairs

@@ -180,7 +180,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def screws(joint: Joint) -> list[tuple[str, float, float, str]]:
-    """Return axis, angle and length of each screw from the parent, and which of them the joint's position adds to."""
+    """Return axis, angle and length of each screw from the parent, and whether the joint changes angle or length."""
     constant = [(screw.axis, screw.angle, screw.length, "") for screw in joint.placement]
     if not joint.kind.axial:
         return constant

@@ -35,8 +35,10 @@ def neutral(model: Model, vector: str) -> np.ndarray:
 
 
 def unit(model: Model, units: str | tuple[str, str], *, base: bool = True) -> str:
-    """Return a unit, or the one of two, for rotations and translations, that the robot's joints have: ``rad``, for
-    example, or ``rad | m`` for both. ``base``: whether a floating base counts."""
+    """Return the unit of a robot's joints, such as ``rad``; ``rad | m`` if it has both kinds.
+
+    ``units``: one unit, or a pair for rotations and translations. ``base``: whether a floating base counts.
+    """
     if isinstance(units, str):
         return units
     turning, sliding = units

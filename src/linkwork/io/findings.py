@@ -27,7 +27,7 @@ class Findings:
 
 
 def unused_name(name: str, used: set[str]) -> str:
-    """Return the name, with underscores added until it is not ``used``, and add it to these."""
+    """Return the name, with underscores appended until it is not in ``used``, and add it to ``used``."""
     while name in used:
         name += "_"
     used.add(name)

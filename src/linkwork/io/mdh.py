@@ -102,7 +102,7 @@ class _Reader(Tables):
             standard = convention == "standard"
             if modules and standard:
                 message = "legs are read in the modified convention only"
-                self.fail(top["convention"], message, fix="write modified rows")
+                self.fail(top["convention"], message, fix="write the rows in modified Denavit-Hartenberg parameters")
             redundant = "actuation" in top and bool(self.name(top["actuation"], "actuation", ("redundant",)))
             gravity = self.numbers(top["gravity"], 3) if "gravity" in top else STANDARD_GRAVITY
             self.read_sources(top)
@@ -179,7 +179,7 @@ class _Reader(Tables):
 
 
 def _required_frame(kind: JointKind, axis: np.ndarray, frame: Placement) -> str:
-    """Return what the frame of a link lacks if positions of its joint would mean another motion in it, or nothing."""
+    """Return what the frame of a link needs so that positions of its joint mean the same motion; empty if nothing."""
     if kind.free or not kind.nv or not (frame.translation.any() or (frame.rotation != np.eye(3)).any()):
         return ""
     if kind.modes:

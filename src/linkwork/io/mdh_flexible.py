@@ -58,10 +58,10 @@ def read_flexible(tables: Tables, row: Row, standard: bool = False, prefix: str 
     """Return the fields of the joint that `flexible` in its row gives. ``prefix``: of the names of joints."""
     node = row["flexible"]
     for key in {"kind", "sigma"} & {*row}:
-        tables.fail(row[key], f"given by 'flexible' and by {key!r}", fix="keep one of them")
+        tables.fail(row[key], f"the kind of joint is given twice, by 'flexible' and by {key!r}", fix="keep one of them")
     if standard:
         message = "flexible links are read in the modified convention only"
-        tables.fail(node, message, fix="write modified rows")
+        tables.fail(node, message, fix="write the rows in modified Denavit-Hartenberg parameters")
     material = _material(tables, node, prefix)
     follows = {"mimic": Mimic(material.along)} if material.along else {"role": "elastic"}
     return {"kind": Flexible.name, "flexible": material, **follows}

@@ -167,7 +167,7 @@ def _leg(tables: Tables, node: yaml.Node, leg: Row, template: Row, name: str, pa
     for key, expected in (("joints", "its rows"), ("closure", f"one of {', '.join(CUT_JOINTS)}")):
         tables.require(node, row, key, f"{expected}, here or in `leg`")
     if name in tables.constraints:
-        tables.fail(node, "the name of the leg is used twice")
+        tables.fail(node, "the name of the leg is used twice: rename one")
     base, end = (tables.placement(tables.mapping(leg[key], PLACED), leg[key]) for key in ("base", "platform"))
     scope = Scope(parent, f"{name}_", base)
     before = len(tables.joints)

@@ -102,7 +102,7 @@ def _constraint(tables: Tables, node: yaml.Node, row: Row, section: str, frames:
     name = tables.text(row.pop("name")) if "name" in row else second or f"{word}{len(tables.constraints) + 1}"
     tables.label = f"{word} {name!r}"
     if name in tables.constraints:
-        tables.fail(node, f"the name of the {word} is used twice")
+        tables.fail(node, f"the name of the {word} is used twice: rename one")
     tables.note_source(row, f"{section}.{name}")
     if others and not any(each.default for each in kinds.values()):
         tables.require(node, row, "kind", f"one of {', '.join(kinds)}")
@@ -142,7 +142,7 @@ def _side(tables: Tables, node: yaml.Node, row: Row, end: End, frames: Mapping[s
     side = tables.mapping(row[key], ("link", "frame", *PLACED))
     if "frame" in side:
         if len(side) > 1:
-            tables.fail(row[key], "placed twice", got=", ".join(side), expected="a frame alone, or a link")
+            tables.fail(row[key], "it is placed twice", got=", ".join(side), expected="a frame alone, or a link")
         return frames[tables.name(side["frame"], "frame", frames)]
     if "link" not in side and end.ground:
         return "", tables.placement(side, row[key])

@@ -162,7 +162,7 @@ class Tables(Nodes):
         if "xyz" not in row and "rpy" not in row:
             return ModifiedParameters(**parameters).placement()
         if parameters:
-            self.fail(node, "placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
+            self.fail(node, "it is placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
         xyz = self.numbers(row["xyz"], 3) if "xyz" in row else [0.0, 0.0, 0.0]
         rpy = self.numbers(row["rpy"], 3) if "rpy" in row else [0.0, 0.0, 0.0]
         return Placement(rotation_from_rpy(*rpy), np.array(xyz))
@@ -173,7 +173,7 @@ class Tables(Nodes):
         mass = self.number(row["M"])
         for vector, components in (("center", ("MX", "MY", "MZ")), ("central", ELEMENTS)):
             if vector in row and (both := [key for key in components if key in row]):
-                self.fail(row[both[0]], f"given by {vector!r} and by {both[0]!r}", fix="keep one form")
+                self.fail(row[both[0]], f"a value is given by {vector!r} and by {both[0]!r}", fix="keep one form")
         numbers = [self.number(row[key]) if key in row else 0.0 for key in ("MX", "MY", "MZ", *ELEMENTS)]
         moments = np.array(numbers[:3])
         if not mass and moments.any():
@@ -261,7 +261,7 @@ class Tables(Nodes):
                 self.fail(row["sigma"], "sigma is a number", got=sigma, expected="0, 1 or 2", fix=f"kind: {sigma}")
             return SIGMA[self.name(row.pop("sigma"), "sigma", SIGMA)] if "sigma" in row else SIGMA[sigma]
         if "sigma" in row:
-            self.fail(row["sigma"], "given by 'kind' and by 'sigma'", fix="keep one of them")
+            self.fail(row["sigma"], "the kind of joint is given by 'kind' and by 'sigma'", fix="keep one of them")
         return self.name(row.pop("kind"), "kind of joint", JOINT_KINDS)
 
     def kind_values(self, node: yaml.Node, row: Row, kind: str) -> dict[str, Any]:
@@ -276,14 +276,14 @@ class Tables(Nodes):
                     self.fail(row[key], f"a {kind} joint has no {key}", fix=f"remove it, or write kind: {owner}")
         if "origin" in row:
             if kind not in JOINT_KINDS or not joint_kind(kind).free:
-                self.fail(row["origin"], f"the row's placement is the origin of a {kind} joint", fix="keep one of them")
+                self.fail(row["origin"], f"a {kind} joint has no `origin`: its row places it", fix="remove `origin`")
             values["origin"] = self.placement(self.mapping(row["origin"], PLACED), row["origin"])
         if "axis" in row:
             if kind not in JOINT_KINDS or joint_kind(kind).directions != 1:
                 self.fail(row["axis"], f"a {kind} joint has no single axis", fix="turn its frame by rpy")
             values["axis"] = np.array(self.numbers(row["axis"], 3))
             if not values["axis"].any():
-                self.fail(row["axis"], "not a direction", got=[0, 0, 0], expected="axis: [0, 1, 0]")
+                self.fail(row["axis"], "the axis is zero", got=[0, 0, 0], expected="axis: [0, 1, 0]")
         return values
 
     def place_joint(self, joint: dict[str, Any], base: Placement, at: Placement) -> None:
@@ -308,7 +308,7 @@ class Tables(Nodes):
     def add_joint(self, node: yaml.Node, name: str, parent: str, link: str, kind: Mapping[str, Any]) -> dict[str, Any]:
         """Add a joint and its link. ``kind``: the fields that determine how it moves."""
         if name in self.joints or link in self.links:
-            self.fail(node, "the name of a joint or link is used twice", got=f"{name!r}, {link!r}")
+            self.fail(node, "the name of a joint or link is used twice: rename one", got=f"{name!r}, {link!r}")
         if len(self.links) >= MOST_LINKS:
             self.stop_reading(node, "too many links", expected=f"at most {MOST_LINKS:,}")
         joint = {"name": name, "parent": parent, "child": link, "origin": Placement(), **kind}
@@ -339,7 +339,7 @@ class Tables(Nodes):
                 self.require(node, row, "link", "the link that carries the frame")
                 link = self.name(row.pop("link"), "link", self.links)
                 if name in frames or (name in self.links and name != link):
-                    self.fail(node, "the name of the frame is used twice")
+                    self.fail(node, "the name of the frame is used twice: rename one")
                 frames[name] = link, Placement()
                 self.note_source(row, f"frames.{name}")
                 frames[name] = link, self.placement(row, node)
@@ -399,7 +399,7 @@ class Tables(Nodes):
             reason = "does not exist" if joint is None else f"is {joint['kind']}: its position is not one number"
             return {"message": f"joint {part!r} {reason}", "fix": perhaps(part, carried) or one_of(part, carried)}
         names = Segment(part, kind.velocity_parts, ()).names
-        return {"message": f"joint {part!r} has several freedoms", "expected": f"one of {', '.join(names)}"}
+        return {"message": f"joint {part!r} has several degrees of freedom", "expected": f"one of {', '.join(names)}"}
 
     def values(self, row: Row, kind: type[Element]) -> dict[str, Any]:
         """Return the fields of an element that a row gives."""

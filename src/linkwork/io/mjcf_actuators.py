@@ -56,7 +56,7 @@ def read_actuators(reader: TreeReader) -> Actuators:
             reader.report("warning", "actuator", actuator.name, "it pushes a free body, so it is left out")
         elif not on_tendon and reader.is_ball(joint):
             reason = "its armature and damping act on a ball joint about one axis only"
-            message = "it drives a ball joint about one axis: read as driving all three, without force limits"
+            message = "it drives a ball joint about one axis; linkwork drives all three axes, without force limits"
             reader.report("warning", "actuator", actuator.name, message)
             actuators.forces[joint] = UNLIMITED
         if np.any(polynomial) or (reason and (armature or damping)):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Sum = dict[int, float]  # of joint positions, each times a coefficient
-PASSES = 100  # over equalities that others may reduce further; a robot has fewer loops
+PASSES = 100  # passes over equalities, each of which may reduce others; more than any robot needs
 SOFT = "this loop is rigid here: the softness in MuJoCo (solref, solimp) is not read"
 
 

@@ -65,7 +65,7 @@ def read_tendons(reader: TreeReader, equalities: Equalities) -> None:
         else:
             factors, constant = equalities.reduced(total)
             if factors != total:
-                message = "its spring, damping, friction or armature is read for coupled joints, not for mimic=False"
+                message = "its spring, damping, friction or armature holds for coupled joints only, not for mimic=False"
                 reader.report("warning", "tendon", name, message)
             low, high = map(float, model.tendon_lengthspring[t])
             if len(factors) > 1 or (factors and stiffness and low != high):

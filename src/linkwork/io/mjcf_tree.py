@@ -269,7 +269,7 @@ class TreeReader:
             if model.body_plugin[b] >= 0:
                 self.report("error", "body", name, "forces of plugins are not read", "remove the plugin")
             if model.body_gravcomp[b] and self.carriers[b] and not self.disabled("GRAVITY", "PASSIVE"):
-                message = "gravity compensation is not read: gravity acts in full"
+                message = "gravity compensation is ignored: gravity acts in full"
                 self.report("warning", "body", name, message, "remove gravcomp, or load without gravity", at_load=True)
             if model.body_mocapid[b] >= 0:
                 self.report("warning", "body", name, "a mocap body is read as fixed")

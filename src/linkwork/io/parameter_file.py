@@ -37,7 +37,7 @@ SECTIONS = ("robot", "links", "joints", "payload")
 BODY = ("mass", "center", "inertia")
 NONE: dict[str, Any] = dict.fromkeys(BUILT_IN, 0.0) | {"friction": ()}
 FRICTION = (*NONE, "friction_width")  # fields of a Drive
-ASYMMETRY = 1e-9  # of a matrix, relative
+ASYMMETRY = 1e-9  # largest asymmetry of an inertia matrix that is accepted, relative
 
 Values = dict[str, dict[str, Any]]
 
@@ -191,7 +191,7 @@ class _Reader(Tables):
         if element in ELEMENTS:
             self.moving(node, owner)
             if owner in whole:
-                self.fail(node, f"the values of link {owner!r} are given, too", fix="keep one form")
+                self.fail(node, f"link {owner!r} has values in two forms", fix="keep one form")
             self.inertias.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives and element in (
             known := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
@@ -248,7 +248,7 @@ class _Reader(Tables):
             self.fail(node, "wrong length", got=f"{len(parts)} rows", expected="3 rows of 3 numbers")
         matrix = np.array([self.numbers(part, 3) for part in parts])
         if np.abs(matrix - matrix.T).max() > ASYMMETRY * np.abs(matrix).max():
-            self.fail(node, "an inertia is symmetric", got=matrix.tolist(), expected="xy = yx, xz = zx, yz = zy")
+            self.fail(node, "the inertia is not symmetric", got=matrix.tolist(), expected="xy = yx, xz = zx, yz = zy")
         return matrix
 
     def read_joints(self, rows: Row) -> None:

@@ -23,7 +23,7 @@ from .other_formats import OTHERS, SDF
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
 from .xml import Element, parse_xml, repair_warnings
 
-TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # of joints: names of our kinds, too
+TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")  # also names of our kinds
 LIMITED = ("revolute", "prismatic")  # types that must have a <limit>
 ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")
 REDUCTION = ("mechanicalReduction", "mechanical_reduction", "gearRatio", "gear_ratio")
@@ -174,10 +174,10 @@ class _Reader:
         bounded = kind in LIMITED
         if limit is None:
             if bounded:
-                self.warn(element, f"a {kind} joint has no <limit>: read as unlimited", "add a <limit>")
+                self.warn(element, f"a {kind} joint has no <limit>, so it is unlimited", "add a <limit>")
             return -math.inf, math.inf, math.inf, math.inf
         if bounded and not limit.attributes.keys() & {"lower", "upper"}:
-            self.warn(limit, "'lower' and 'upper' are missing; the default of both is 0", "add them")
+            self.warn(limit, "'lower' and 'upper' are missing; both default to 0: no range", "add them")
         if joint_kind(kind).nv > 1 and limit.attributes.keys() & {"lower", "upper"}:
             self.ignore(limit, f"'lower' and 'upper' of a {kind} joint are ignored", "remove them")
         lower = limit.number("lower", 0.0, infinite=True) if bounded else -math.inf
@@ -252,7 +252,7 @@ class _Reader:
         angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
         for word in origin.attributes.get("rpy", "").split():
             if is_rounded_quarter_turn(word):
-                message = f"the angle {word.lstrip('+-')} is a rounded multiple of pi/2, used as written"
+                message = f"the angle {word.lstrip('+-')} looks like a rounded multiple of pi/2; it is used as written"
                 self.warn(origin, message, "write at least eleven decimals, e.g. 1.57079632679")
         if "quat_xyzw" not in origin.attributes:
             return Placement(rotation_from_rpy(*angles, exact=EXACT), translation)

@@ -39,7 +39,7 @@ def number(text: str) -> float:
     """
     if len(text) > _LONGEST:
         raise ValueError("too long")
-    tokens = [*_TOKEN.findall(text.strip()), ("", "")]  # (number, symbol) each; the last is the end
+    tokens = [*_TOKEN.findall(text.strip()), ("", "")]  # pairs (number, symbol); the last pair marks the end
 
     def take(*symbols: str) -> str:
         return tokens.pop(0)[1] if tokens[0][1] in symbols else ""
@@ -79,9 +79,9 @@ class _PlainLoader(*_LOADER):
     def compose_node(self, parent, index):
         event = self.peek_event()
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            self.nodes.fail(event, "YAML anchors and aliases are not read", fix="write the values out")
+            self.nodes.fail(event, "YAML anchors (&) and aliases (*) are not allowed", fix="write the values out")
         if tag := getattr(event, "tag", None):
-            self.nodes.fail(event, "YAML tags are not read", got=tag, fix="remove the tag")
+            self.nodes.fail(event, "YAML tags (!) are not allowed", got=tag, fix="remove the tag")
         self.depth += 1
         self.count += 1
         self.nodes.check_size(event, self.depth, self.count)

@@ -202,7 +202,7 @@ def _locked(joint: JointDescription, position: list[float]) -> JointDescription:
 
 
 def _ends(joint: JointDescription) -> tuple[Placement, Placement]:
-    """Return where the joint's motion begins and the body's frame where it ends, in the child's frame at zero."""
+    """Return the frame where the motion begins and the body's frame, in the child's frame at position zero."""
     start, end = joint.motion.frames(joint.axis, joint.second_axis)
     if not joint.motion.modes:  # only these have a translation at zero
         return Placement(start), Placement(end)

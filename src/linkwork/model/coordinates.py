@@ -1,4 +1,4 @@
-"""Coordinates: where the entries of each joint are in the vectors of a robot. No other file knows.
+"""Coordinates: where the entries of each joint are in the vectors of a robot. Only this file defines it.
 
 A vector is a row of segments, one for each joint, in order. A joint with one degree of freedom has one entry, with the
 name of the joint; others have several, JOINT.part. A joint may have more positions than velocities: a quaternion has

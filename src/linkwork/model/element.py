@@ -89,7 +89,7 @@ class Rule:
         raise NotImplementedError
 
     def faults(self, called: str, value: Any) -> Iterator[Fault]:
-        """What is wrong with a value; ``called`` is its name in messages."""
+        """Yield what is wrong with a value; ``called`` is its name in messages."""
         if not self.allows(value):
             yield Fault(f"{called} is {_shown(value)}", self.fix or f"write {self.expected}")
 

@@ -132,7 +132,7 @@ class Mobility:
 
     independent: tuple[int, ...]  # they determine all others; v and a hold them
     motors: tuple[int, ...]  # active joints, independent or not
-    driven: tuple[int, ...]  # independent ones whose accelerations the motors can command
+    driven: tuple[int, ...]  # independent velocities whose accelerations the motors can command
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
     rows: tuple[int, ...] = ()  # the constraint equations that do not follow from others
     configuration: tuple[int, ...] = ()  # they determine all positions: the independent ones and, with rolling, others

@@ -21,7 +21,7 @@ def places_of(model: Model, frame: Frame, law: Any) -> Iterator[Frame]:
 
 
 def marks_of_forces(model: Model) -> Iterator[tuple[Frame, Any, Mark]]:
-    """The frame, the law and how it is drawn; functions of the user are not drawn."""
+    """Return frame, law and mark of each force law; functions of the user have an empty mark."""
     return ((frame, law, getattr(law, "mark", Mark())) for frame, law in model.forces)
 
 

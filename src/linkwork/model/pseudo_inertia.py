@@ -1,4 +1,4 @@
-"""Is an inertia physically consistent? Some mass distribution has it if its pseudo-inertia has no negative eigenvalue.
+"""Physical consistency of inertias: a mass distribution exists if the pseudo-inertia has no negative eigenvalue.
 
 Wensing, Kim & Slotine (2018), "Linear matrix inequalities for physically consistent inertial parameter identification".
 """

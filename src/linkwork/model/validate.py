@@ -25,9 +25,9 @@ from .pseudo_inertia import impossible, moments_text
 from .structure_checks import check_massless_motors, check_spring, check_structure, check_values, is_finite
 
 ROUNDING = 1e-3  # relative: inertias are often printed with few digits
-SQUARE = 1e-9  # cosine: axes this close to right angles are
+SQUARE = 1e-9  # cosine of the angle up to which axes count as perpendicular
 POINT = 1e-6  # metres: a body with a smaller radius of gyration is a point mass
-MOST_LOOPS, MOST_WITH_LOOPS = 100, 1000  # loops, and joints of a robot with loops: their mobility takes long
+MOST_LOOPS, MOST_WITH_LOOPS = 100, 1000  # loops, and joints of a robot with loops: finding its mobility takes long
 MOST_SWITCHED = 100
 LONGEST_CHAIN = 100  # mimic joints, each following the next
 LONGEST_LIST = 1400  # characters of errors in one message

@@ -1,4 +1,4 @@
-"""Robots with polynomials for the constants of their geometry."""
+"""Robots whose geometric constants (lengths and angles) are polynomials in named symbols."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 Number = (int, float)
-LONGEST = 300  # terms; a longer sum cannot be read
+LONGEST = 300  # largest number of terms; nobody can read a longer sum
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from ..scalar import Scalar, cos, sin
 from ..spatial import Inertia, Matrix, Pose, Screw, Vector
 from .names import AT_JOINT, SCREWS, Names
 
-NOISE = 1e-15  # rounding error of a turn back and forth
+NOISE = 1e-15  # rounding error of a rotation and its inverse
 
 
 class Symbols:

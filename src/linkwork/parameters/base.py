@@ -41,9 +41,8 @@ class BaseParameters:
         standard: Standard parameters, such as XX2, of bodies in the frames of ``linkwork mdh``, and of their joints.
         names: Names of the base parameters.
         matrix: Base parameters per standard ones: ``matrix @ standard_values`` are the ``values``.
-        columns: Standard parameters whose columns of the regressor, times ``mixing`` if there is one, are those of the
-            base
-            parameters.
+        columns: Standard parameters whose columns of the regressor are those of the base parameters, after
+            multiplication by ``mixing`` if there is one.
         in_closed_form: Which base parameters have a formula; the others were computed numerically.
         ambiguity: What was assumed where their number is numerically ambiguous, else empty.
 

@@ -23,9 +23,8 @@ class BodyMotion:
     Attributes:
         turns: EVERY_WAY, ABOUT_ONE or NO_TURN.
         along: Whether its own joint is parallel to the one direction of ABOUT_ONE.
-        moments: Whether first moments across that direction act; not if it only turns about, or slides along, one
-            vertical
-            line.
+        moments: Whether first moments across that direction act; they do not if it only turns about, or slides along,
+            one vertical line.
         rotor: Whether a rotor inertia acts like a moment zz of the body (a mass, at prismatic joints).
     """
 

@@ -25,7 +25,7 @@ from .states import jacobian, of_freedoms, open_by, shortest, states
 
 ROUNDING = 1e-27  # rounding error of rows of length one; the largest observed was 5e-29
 REFINED = 3  # Newton steps, of which two suffice
-SHARE = 100.0  # times the gap that contradicting loops leave: less is rounding
+SHARE = 100.0  # residuals up to this many times the gap that contradicting loops leave are rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from .precise import power_of_two, precise_rows
 from .states import doubles, of_freedoms, states
 
 DOUBTFUL = 1e-13, 1e-6  # relative singular values of doubles: below is rounding, above is certain
-SURE, CERTAIN = 1e4, 1e-14  # least residual of a column that certainly acts: in units of the rounding, and absolute
+SURE, CERTAIN = 1e4, 1e-14  # a column with a larger residual certainly acts: relative to rounding, and absolute
 TIE = 1e-6  # columns whose residuals differ less are chosen in their order
 SMALL, EXACT = 1e-9, 1e-15  # coefficients that are set to zero, if the others fit the column to this accuracy
 REFINED = 3  # refinements, from 16 digits to 31

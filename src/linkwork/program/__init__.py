@@ -1,4 +1,4 @@
-"""Expression graph, tracing, straight-line programs, passes, counts. Knows nothing of robots."""
+"""Expression graph, tracing, straight-line programs, passes, counts; independent of robots."""
 
 from .counts import Operations, count
 from .interpret import ARITHMETIC, FUNCTIONS, interpret

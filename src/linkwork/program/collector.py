@@ -1,4 +1,4 @@
-"""Python's search for cyclic garbage, at rest while programs are made.
+"""Pause Python's search for cyclic garbage while programs are made.
 
 A program is made of a great many small objects that all stay until it is finished. Looking through them again and again
 took a third of the time of tracing and passes, a fifth of that of writing IR.
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """For a block, or as ``@collector_at_rest()`` for every call of a function."""
+    """Pause garbage collection in a block or, as the decorator ``@collector_at_rest()``, in a function."""
     active = gc.isenabled()
     gc.disable()
     try:

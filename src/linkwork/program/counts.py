@@ -64,7 +64,7 @@ class Operations:
 
 
 def count(program: Program, *, off_line: bool = False) -> Operations:
-    """Operations that depend on a state input (on line), or those that depend on parameters alone (off line)."""
+    """Count the operations that depend on the state (on line), or those on parameters alone (off line)."""
     on_line = _depends_on_state(program)[program.first_instruction :]
     chosen = [code for code, on in zip(program.instructions, on_line, strict=True) if on != off_line]
     times = Counter(code[0] for code in chosen)

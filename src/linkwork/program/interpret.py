@@ -39,7 +39,7 @@ _APPLY = ARITHMETIC | FUNCTIONS | {Op.SQRT: np.sqrt, Op.SIN: np.sin, Op.COS: np.
 
 
 def interpret(program: Program, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Outputs for ``arguments``, one array per input port, with any leading batch axes (broadcast together).
+    """Return the outputs for ``arguments``: one array per input port, with leading batch axes that broadcast.
 
     Works in the arguments' own precision, complex numbers included.
     """

@@ -1,4 +1,4 @@
-"""A program run once more, on nodes of a graph or on numbers: what derivatives and compositions are made of."""
+"""Replay a program on nodes of a graph or on numbers, to differentiate and combine programs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ APPLY = ARITHMETIC | FUNCTIONS  # to any scalar
 
 
 def input_nodes(ports: Sequence[Port]) -> list[Any]:
-    """One node of a new graph for each scalar that goes in."""
+    """Return one node of a new graph for each scalar of the input ports."""
     graph = Graph()
     return [graph.input(k) for k in range(sum(port.size for port in ports))]
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """All values of a program, in the order of their numbers. Fused operations come apart; the passes fuse again."""
+    """Return all values of a program, in the order of their numbers; fused operations are split again."""
     values = [*inputs, *program.constants]
     for op, *arguments in program.instructions:
         values.append(APPLY[Op(op)](*[values[k] for k in arguments]))
@@ -30,13 +30,16 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
 
 
 def replayed(program: Program, inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Its outputs by name, flat, from its inputs by name, flat; ``inputs`` may hold others, too."""
+    """Return the outputs of a program by name, from its inputs by name, all as flat lists.
+
+    ``inputs`` may have further names.
+    """
     values = replay(program, [x for port in program.inputs for x in inputs[port.name]])
     return split([values[k] for k in program.results], program.outputs)
 
 
 def split(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, list[Any]]:
-    """Scalars of several ports, one port after the other, by name."""
+    """Split the scalars of several ports, one port after the other, by name."""
     parts, start = {}, 0
     for port in ports:
         parts[port.name] = list(flat[start : start + port.size])
@@ -50,7 +53,7 @@ def flattened(values: Mapping[str, Any], ports: Sequence[Port]) -> list[Any]:
 
 
 def nested(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, Any]:
-    """The same back: by name, in the shapes of the ports."""
+    """Return the scalars of several ports by name, as nested lists in the shapes of the ports."""
     return {
         port.name: np.array(part, dtype=object).reshape(port.shape).tolist()
         for port, part in zip(ports, split(flat, ports).values(), strict=True)
@@ -58,5 +61,5 @@ def nested(flat: Sequence[Any], ports: Sequence[Port]) -> dict[str, Any]:
 
 
 def assembled(name: str, inputs: Sequence[Port], outputs: Mapping[Port, Sequence[Any]]) -> Program:
-    """The program that gives these nodes, flat by port."""
+    """Return the program with these outputs: port -> its nodes, as a flat list."""
     return linearize(name, inputs, list(outputs), [x for flat in outputs.values() for x in flat])

@@ -19,9 +19,10 @@ from .program import Port, Program
 def trace(
     name: str, function: Callable[..., Mapping[str, Any]], inputs: Sequence[Port], graph: Graph | None = None
 ) -> Program:
-    """Run ``function`` with one nested list of graph nodes per input port (a bare node for shape ``()``).
+    """Return the program that ``function`` computes.
 
-    It returns a mapping from output name to a scalar or nested sequence of scalars.
+    The function gets one nested list of graph nodes per input port (a single node for shape ``()``). It returns a
+    mapping from output name to a scalar or a nested sequence of scalars.
     """
     graph, start, arguments = graph or Graph(), 0, []
     for port in inputs:
@@ -37,7 +38,7 @@ def trace(
 
 
 def linearize(name: str, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Any]) -> Program:
-    """The instructions reachable from ``results``, in order of creation; nothing else (dead code) is written down."""
+    """Return the program of the nodes that ``results`` need, in order of creation, without dead code."""
     for value in results:
         if not isinstance(value, (Node, Real)):
             raise LinkworkError("a traced output must be a number", where=name, got=type(value).__name__)

@@ -25,7 +25,7 @@ from .chains import generic_chain
 
 
 def state(n: int) -> tuple[list[float], list[float], list[float]]:
-    """Return q, v, a of every run."""
+    """Return the positions, velocities and accelerations at which every run is counted."""
     return [0.3 + 0.7 * k for k in range(n)], [0.9 - 0.4 * k for k in range(n)], [0.2 * k - 0.5 for k in range(n)]
 
 

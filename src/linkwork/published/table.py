@@ -54,7 +54,7 @@ Count = Mapping[str, int]  # at least "mul" and "add"
 
 
 def fit(values: Mapping[int, int], where: str) -> Polynomial:
-    """Return the polynomial of lowest degree through all ``values`` at consecutive n, of which it must not need all."""
+    """Return the polynomial of lowest degree through ``values`` at consecutive n, which must be more than it needs."""
     start, row = min(values), [Fraction(values[n]) for n in sorted(values)]
     differences = []
     while any(row):

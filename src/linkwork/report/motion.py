@@ -15,7 +15,7 @@ from ..robot import Robot
 DURATION = 2.0  # seconds
 STEP = 1e-3  # seconds, at most
 TURN, SHIFT = 1.0, 0.25  # radians and metres, at most
-OF_SEVERAL = 0.5  # fraction of that for each degree of freedom of a joint with several
+OF_SEVERAL = 0.5  # factor on TURN and SHIFT for each degree of freedom of a joint that has several
 FREE = 0.1  # radians and metres, for bodies that only loops hold
 SHARE, SPEED = 0.6, 0.8  # fraction of the distance to a limit, and of the largest speed
 PEAK = 1.875  # largest speed of a quintic, as a multiple of distance over duration

@@ -30,7 +30,7 @@ from .parts import torque_parts
 STYLES = {"inertia": 1, "Coriolis and centrifugal": 2, "gravity": 3, "friction": 4, "springs": 5, "surroundings": 6}
 AGREEMENT = 1e-9  # relative to the largest part
 ROUNDING = 1e-14  # SI: smaller values are rounding errors of sums
-KP, KD = 400, 40  # errors decay within a tenth of a second
+KP, KD = 400, 40  # gains of computed torque: errors decay within a tenth of a second
 RECORDED = 400  # approximate number of samples of the simulated motion
 
 

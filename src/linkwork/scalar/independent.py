@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from . import Scalar, Scalars, positive_part, sign
 from .orthogonal import dot, minus_scaled
 
-LEAST = 1e-9  # share of a row's length: a row with less left depends on the rows before it
+LEAST = 1e-9  # a row of which less than this share of its length is left depends on the rows before it
 
 
 class Independent:

@@ -29,7 +29,7 @@ class Orthogonal:
     """
 
     def __init__(self, columns: Sequence[Scalars], rows: int = 0):
-        """``rows`` is the number of rows of A, needed only if A may have no columns."""
+        """Orthogonalise the columns; ``rows``, the number of rows of A, is needed only if there may be no columns."""
         n = len(columns)
         self.rows = len(columns[0]) if columns else rows
         entries = [sum(not is_zero(x) for x in column) for column in columns]

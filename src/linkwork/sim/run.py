@@ -37,7 +37,7 @@ class Run:
     Attributes:
         model: Robot that the trajectory describes. Default: the plant's.
         arrays: Times and recorded outputs, with an axis of samples first.
-        closeness: That part of the final state, of robots with loops.
+        closeness: Closeness to a singular position, a part of the final state of robots with loops.
         fixed: Whether all steps are ``dt``.
         contact_checks: Diagnostics that apply to contacts on the ground.
         last_warnings: Warnings of the integrator, given after the diagnostics.

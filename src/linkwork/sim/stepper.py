@@ -90,7 +90,7 @@ class Stepper:
         self._runner = runner = Runner(setup, self.method, self.dt, options.backend)
         self._state = runner.start(slice(0, self.samples))
         self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
-        self._calls, self._first_call = 0, np.zeros(self.samples, int)  # calls of step, in all and before a reset
+        self._calls, self._first_call = 0, np.zeros(self.samples, int)  # calls of step: in total, and at the last reset
         self._threads = runner.threads(options.threads, self.substeps)
         # Turns count from 1, so that only the last one is a multiple of their number and recorded.
         end = bool(self._records.size)

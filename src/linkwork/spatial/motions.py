@@ -214,7 +214,7 @@ class ArticulatedInertia:
             inertia: the inertia of the body.
 
         Returns:
-            The same inertia, as 6x6 matrix.
+            The same inertia, as a symmetric 6x6 matrix.
         """
         m, h = inertia.mass, inertia.h
         skew = Matrix(Vector(0, h.z, -h.y), Vector(-h.z, 0, h.x), Vector(h.y, -h.x, 0))

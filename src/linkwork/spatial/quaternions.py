@@ -64,8 +64,8 @@ def turn_between(p: Scalars, r: Scalars) -> Vector:
 def turn_of(q: Scalars) -> Vector:
     """Return the shortest rotation vector of a quaternion, over any scalar, without an arctangent.
 
-    A series gives p, a quarter of the half angle, from its tangent t <= sqrt(2) - 1, up to 6e-6. Adding
-    sin(exact - p) then leaves a sixth of the cube of this error.
+    A series gives p, a quarter of the half angle, from its tangent t <= sqrt(2) - 1 with an error of at most 6e-6.
+    Adding sin(exact - p) then leaves a sixth of the cube of this error.
     """
     x, y, z, w = q
     side = sign(w)

@@ -406,7 +406,7 @@ class Transform(RigidTransform):
         return J
 
     def arm_inward(self, s: Vector) -> Vector:
-        """Return R^T (s + origin), an arm to the outer origin continued to the inner one.
+        """Return R^T (s + origin): the arm ``s`` to the outer origin, extended to the inner origin.
 
         Args:
             s: arm from some point to the outer origin, outer components, m.

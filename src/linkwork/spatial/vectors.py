@@ -213,7 +213,7 @@ def outer(a: Vector, b: Vector) -> Matrix:
 
 
 def pseudo_inertia(J: Symmetric) -> Symmetric:
-    """Return the second moments of mass tr(J)/2 1 - J, the integral of r r^T dm.
+    """Return the second moments of mass tr(J)/2 1 - J (3 x 3), the integral of r r^T dm.
 
     Args:
         J: inertia about some point, kg m^2.

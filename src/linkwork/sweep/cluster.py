@@ -259,7 +259,7 @@ def _has_workers(client: Any) -> bool:
 
 @contextmanager
 def _scheduler_checked(client: Any) -> Iterator[None]:
-    """Turn the many errors of calls to a scheduler that has ended into one."""
+    """Raise one kind of error for all that fails when the scheduler has ended."""
     try:
         yield
     except (Exception, asyncio.CancelledError):

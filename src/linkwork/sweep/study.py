@@ -17,7 +17,7 @@ from ..robot import Robot
 from ..sim import Options
 from .sampling import Plan, Vector, variables_of
 
-ARRAYS = {  # arrays of which outputs are statistics -> arrays that a rollout records for them
+ARRAYS = {  # array of an output's statistic -> arrays that a rollout must record for it
     **{name: (name,) for name in ("q", "v", "a", "tau", "kinetic_energy", "potential_energy", "work", "momentum")},
     **{name: (name,) for name in ("center_of_mass", "loop_residual")},
     "energy": ("kinetic_energy", "potential_energy"),

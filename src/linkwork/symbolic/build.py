@@ -90,7 +90,7 @@ def symbolic(
     label = compile(robot, quantity, method=method, backend="interpreter", **options).label  # checks all, and chooses
     model = model_of(robot)
     columns = bound(model, quantity, parameters=parameters).columns if quantity == "regressor" else None
-    if columns is None:  # base parameters belong to the compiler's frames, so a regressor keeps these
+    if columns is None:  # a regressor keeps the compiler's frames, to which its base parameters belong
         model = with_plain_tips(model)
     switches = {"geometry": geometry, "inertias": inertias, "gravity": gravity, "friction": friction, "zeros": zeros}
     names, candidates = [label.method], []

@@ -181,7 +181,7 @@ class _Writer:
         return (*(by_node[node] for node in first), *_after_their_parts(self.trace.results, ending))
 
     def _last(self) -> set[Node]:
-        """Return the outputs on which only other such outputs depend: they can stand at the end."""
+        """Return the outputs that can stand at the end: nothing but other such outputs depends on them."""
         before: set[Node] = set()  # nodes that earlier equations need
         for node in reversed(self.trace.live):
             if node.op != INPUT and (node in before or (node in self.called and node not in self.outputs)):

@@ -14,18 +14,18 @@ from .listing import Exported
 
 STATES = 5
 CANDIDATES = 200
-PAYLOAD = (2.0, 0.02, -0.03, 0.05, 0.02, 0.001, -0.002, 0.015, 0.003, 0.01)  # of the test: a body that can be
+PAYLOAD = (2.0, 0.02, -0.03, 0.05, 0.02, 0.001, -0.002, 0.015, 0.003, 0.01)  # physically possible
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # of the test, relative to the largest entry of an output
 
 
 def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``. ``states``: inputs of the test."""
+    """Return the texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; ``states``: test inputs."""
     test = _test(function, name, _states(function, states or {}))
     return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": _cmake(name)}
 
 
 def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
-    """States at which rounding matters little, so that the test may be strict: of those given, or of random ones."""
+    """Return given or random states at which rounding matters little, so that the test can be strict."""
     ports = {port.name: port for port in function.program.inputs}
     for name in given:
         if name not in ports:
@@ -74,7 +74,7 @@ def _given(port: Port, array: Any, number: int) -> np.ndarray:
 
 
 def _is_nominal(function: Exported, inputs: Mapping[str, np.ndarray]) -> bool:
-    """Are the parameters of all states the robot's own?"""
+    """Return whether the parameters of all states are the robot's own."""
     rows = np.array([*function.label.nominal.values()]).astype(function.dtype)
     return bool(function.label.nominal) and bool((inputs["parameters"] == rows).all())
 

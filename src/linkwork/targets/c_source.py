@@ -136,11 +136,11 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     yield _definition(prototype, [((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
 
 
-Statement = tuple[tuple[str, ...], str]  # the locals it makes (two: sine and cosine of an angle), and from what
+Statement = tuple[tuple[str, ...], str]  # the local variables it defines (two for sine and cosine), and the expression
 
 
 def _statements(program: Program, names: Sequence[str], real: str) -> Iterator[Statement]:
-    """All angles first, then their sines and cosines, which so overlap, then the rest."""
+    """Yield the statements: all angles, then their sines and cosines, which can overlap, then the rest."""
     early: set[int] = set()
     for k, (op, *args) in reversed([*program.numbered()]):
         if op in (Op.SIN, Op.COS) or k in early:

@@ -40,7 +40,7 @@ def casadi_function(function: Exported, name: str) -> Any:
 
 
 def casadi_file(function: Exported, name: str) -> bytes:
-    """What ``casadi.Function.load`` reads."""
+    """Return the content of a file that ``casadi.Function.load`` reads."""
     with tempfile.TemporaryDirectory() as folder:
         casadi_function(function, name).save(f"{folder}/function")
         return Path(folder, "function").read_bytes()

@@ -1,4 +1,4 @@
-"""What the exports share: names, what a listing says of itself, its statements, and the way to the disk."""
+"""Common parts of all exports: names, descriptions in comments, statements, and writing of files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..quoting import identifier
 
 
 class Exported(Protocol):
-    """What is exported: a Function, of which no more than this is asked."""
+    """What an export needs of a Function."""
 
     program: Program
     label: Any  # a ``metadata.Label``
@@ -56,7 +56,7 @@ LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")  # names that value_
 
 
 def name_of(function: Exported, name: str | None = None) -> str:
-    """The name asked for, or one made of robot, quantity and frame."""
+    """Return the given name, checked, or one made of robot, quantity and frame."""
     label = function.label
     ports = [port.name for port in (*function.program.inputs, *function.program.outputs)]
     taken = {*keyword.kwlist, *WORDS.split()}
@@ -78,7 +78,7 @@ def name_of(function: Exported, name: str | None = None) -> str:
 
 
 def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:
-    """How each value is written: ``q[1]``, a number, ``sin_q1`` or ``t12``."""
+    """Return how each value is written: ``q[1]``, a number, ``sin_q1`` or ``t12``."""
     names = [f"{port.name}[{k}]" for port in program.inputs for k in range(port.size)]
     names += map(literal, program.constants)
     made: dict[str, tuple[int, ...]] = {}
@@ -139,7 +139,7 @@ def description(function: Exported) -> Iterator[str]:
 
 
 def _packed(function: Exported) -> Iterator[str]:
-    """What stands where in the arrays that packed outputs are of."""
+    """Yield lines on the place of each packed entry in the array of its output."""
     for name, pattern in function.label.patterns.items():
         known = [*map(str, range(pattern.size)), *(f"={x!r}" for x in pattern.constants)]
         shape, places = " x ".join(map(str, pattern.shape)) or "1", " ".join(known[k] for k in pattern.places)

@@ -1,4 +1,4 @@
-"""The registry itself: each target with what it can do and what it needs, and the three ways to ask it.
+"""The registry of targets: what each can do and needs, and the functions to run, write and express programs.
 
 A new target is an entry in ``BUNDLED`` and the file it points to, or a call of :func:`register` anywhere else.
 """

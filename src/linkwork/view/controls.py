@@ -13,7 +13,7 @@ from .player import Player
 from .state import Handle, State
 
 NO_TORQUE, AS_SHOWN = "none", "constant, as shown"
-AS_TICKED = "fixed, as ticked"  # or one of the laws of contact events
+AS_TICKED = "fixed, as ticked"  # contacts stay as ticked; the other choices are laws of contact events
 DIGITS = 3  # of positions on sliders
 NONE_YET = "(none yet: load or simulate one)"
 

@@ -37,7 +37,8 @@ def primitives(model: Model, q: Any) -> list[Shape]:
 
     - Links are tapered tubes between their joints, or plates where many joints meet. Flexible links are short pieces.
     - Bodies that move in a plane or freely, and tips of flexible links, are boxes.
-    - Joints look as their dof suggest. Wheels and soles have their true size, blades are pairs of small wheels.
+    - Joints are drawn according to their degrees of freedom (see ``_joint``). Wheels and soles have their true size,
+      blades are pairs of small wheels.
     - Cut joints of loops and other contacts are spheres, rotors are discs on arms, thrusters are nozzles, and the ends
       of springs are small spheres.
     """

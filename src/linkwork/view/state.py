@@ -23,7 +23,7 @@ from .primitives import reach
 from .shapes import freedoms, ground, placed, touching
 
 INDEPENDENT, MOTORS = "independent joints", "motors"
-STRIDE = 0.05  # rad or m: largest step of a handle of a robot with loops, whose assembly must stay on its branch
+STRIDE = 0.05  # rad or m: largest step of a handle of a robot with loops, so that it stays in its assembly mode
 BATCH = 4096
 SAME = 1e-6  # relative to the robot's size
 NEGLIGIBLE = 1e-6  # relative to the robot's weight: smaller forces are rounding errors

@@ -35,7 +35,7 @@ from .layout import Tile, tile_table, tile_width
 from .numpy_api import table
 from .ufunc import signature
 
-LONGEST = 20_000  # instructions; for more, NumPy's microsecond hardly matters and others may need the lock
+LONGEST = 20_000  # instructions; longer programs hardly gain, and would hold the interpreter lock for long
 MOST_BYTES = 2**20  # of the permanent blocks
 UNROLLED = 16  # tiles of an output
 

@@ -24,7 +24,7 @@ from .sincos import emit_sincos
 OF_PAIRS = 700  # instructions in a function that two blocks run in turn: its code must stay in the cache
 FEW = 128  # results up to which the output block holds all at once
 
-SINCOS = -1  # pseudo operation: sine and cosine of its arguments, all at once
+SINCOS = -1  # pseudo operation: sines and cosines of all its arguments together
 STORE = -2  # pseudo operation: store its argument in rows of the output block
 BLOCKS = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from .target import LOCK
 
-KEPT = 32  # of each kind that stay loaded without a user, so that the next request need not wait
+KEPT = 32  # objects of each kind that stay loaded although nothing uses them, so that the next request is fast
 
 _numbers = count()
 _owned: dict[int, list[Any]] = {}

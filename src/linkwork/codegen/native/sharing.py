@@ -37,7 +37,7 @@ ACQUIRE, RELEASE, TAKE_FLAGS, CONTEXT = range(4)  # entries of @context: functio
 # it awake (two threads on 4096 states of the Panda: 35 us, with a wake-up 49 us; one thread: 62 us). A thread that
 # waits for a worker reads for longer than the worker's last piece takes.
 IDLE, WAIT = 1000, 400
-PIECES = 8  # least number in a batch for each worker that is woken: 50 us, of which the wake-up takes 5 to 10 us
+PIECES = 8  # a worker is woken only if the batch has this many pieces for it: 50 us; the wake-up takes 5 to 10 us
 MOST_ALONE = 64  # batches computed by one thread after a worker had to be waited for
 PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32 1)", "arm64": "llvm.aarch64.hint(i32 1)"}
 # Operations that raise the flags of TAKE_FLAGS, in its order: division by zero, overflow, underflow, invalid

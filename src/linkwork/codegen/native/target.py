@@ -27,12 +27,12 @@ class Choices:
     """Settings of code generation that depend on the processor."""
 
     registers: int  # for values of a program; two more are left for temporaries of an instruction
-    reach: int  # largest number of instructions until the next use for which a value in memory is loaded to a register
+    reach: int  # a value in memory is loaded to a register if its next use is at most this many instructions away
     reorder: bool  # whether to change the order of instructions to reduce waits
     sines: int  # number of sines computed together, as registers allow
     broadcast: bool  # whether constants are single numbers in memory, which instructions broadcast while they read them
     segment: int  # instructions in a function
-    pairs: int  # instructions of a program from which on two blocks run side by side, function by function
+    pairs: int  # programs with at least this many instructions run two blocks side by side, function by function
 
 
 @dataclass(frozen=True)

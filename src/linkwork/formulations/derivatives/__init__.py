@@ -21,7 +21,7 @@ def changing_axes(successive: bool, model: Model) -> str:
 
 
 def _both(name: str, *fields: Any, **options: Any) -> list[Method]:
-    """Return a method for both quantities."""
+    """Return the Methods of this name for derivatives of inverse and of forward dynamics."""
     return [Method(name, quantity, *fields, **options) for quantity in QUANTITIES]
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of inverse and forward dynamics by q and v: a method, and what all methods have in common.
+"""Derivatives of inverse and forward dynamics with respect to q and v, and what all methods have in common.
 
 Directions of dual numbers: the first n are those of the positions, along the tangent of their coordinates and, where
 loops are closed, so that they stay closed; the next nv are those of the velocities. n is nv, and more where something

@@ -32,8 +32,8 @@ def implicit(
       (2)  M da = d(B^T tau - M a - b)      with the a of (1), which stays as it is
       (3)  da/dtau = M^-1 B^T
 
-    ``rest`` is a function of a that returns the brackets of (2) as dual numbers. ``known`` are parts of columns of (2)
-    that are computed already; the dual numbers then have the derivatives of the rest. With M = L^T D L and W = L^-1,
+    ``rest`` is a function of a that returns the brackets of (2) as dual numbers. ``known`` has the parts of the columns
+    of (2) that were computed before; the dual numbers have the derivatives of the rest. With M = L^T D L and W = L^-1,
     M^-1 is W D^-1 W^T.
     """
     nv, (L, inverse) = len(M), ldl.factor(M)

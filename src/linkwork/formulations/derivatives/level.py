@@ -1,4 +1,4 @@
-"""Working frames: links on parallel axes are described in axes that do not turn with them."""
+"""Working frames: links on parallel joint axes are described in frames that do not turn with them."""
 
 from __future__ import annotations
 

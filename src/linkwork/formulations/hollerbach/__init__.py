@@ -1,4 +1,4 @@
-"""Lagrange's and Newton-Euler equations as compared in Hollerbach (1980)."""
+"""The formulations of Lagrange's and the Newton-Euler equations that Hollerbach (1980) compares."""
 
 from functools import partial
 

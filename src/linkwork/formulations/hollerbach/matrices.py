@@ -70,7 +70,7 @@ def column(v: Iterable[Scalar]) -> Dense:
 
 
 def rotation(transform: Transform) -> Dense:
-    """Return the 3x3 matrix that turns components of the inner frame to the outer."""
+    """Return the 3x3 rotation matrix that takes components of the inner frame to those of the outer one."""
     return Dense([*transform.outward(e)] for e in AXES).T
 
 

@@ -50,7 +50,7 @@ def derivatives(links: Links4) -> tuple[dict[Pair, Dense], dict[Triple, Dense]]:
 
 
 def forces(links: Links4, dW: dict[Pair, Dense], d2W: dict[Triple, Dense], v: Scalars, a: Scalars) -> list[Scalar]:
-    """Return F_1 .. F_n, the three kinds of terms summed apart."""
+    """Return F_1 .. F_n; inertial, Coriolis and gravity terms are summed separately."""
     n, J, mr, g = links.n, links.J, links.mr, links.g
     upto = [range(1, j + 1) for j in range(n + 1)]
     qd, qdd = (0, *v), (0, *a)

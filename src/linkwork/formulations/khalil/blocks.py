@@ -95,7 +95,7 @@ def newton_euler(
 
 
 def only_on_the_ground(model: Model) -> str:
-    """Return why the method does not suit a model; empty if it does."""
+    """Return why Khalil's method of blocks does not support a model; empty if it does."""
     carried = [model.joint(j).name for j, i in model.outward() if i and model.joint(j).kind.free]
     return f"it is for bodies that float against the ground, and {carried[0]!r} is carried by a link" if carried else ""
 

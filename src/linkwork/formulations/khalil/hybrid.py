@@ -13,7 +13,7 @@ from ..method import Wrenches
 from ..rnea import acceleration_matrix, rate_of_spin
 from ..total_inertia import fluids
 
-Apparent = Inertia | ArticulatedInertia  # JJ: that of a rigid body if all accelerations behind it are known
+Apparent = Inertia | ArticulatedInertia  # JJ: the inertia of a rigid body if all accelerations beyond it are known
 
 
 def khalil_hybrid(

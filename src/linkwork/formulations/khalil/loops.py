@@ -16,8 +16,10 @@ from ..total_inertia import total_inertia_matrix, total_inverse_dynamics
 def khalil_loops(
     model: Model, q: Scalars, v: Scalars, a: Scalars, tau: Scalars, wrenches: Wrenches = None
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the forces of the motors and the accelerations of the free coordinates, with or without loops, from
-    accelerations ``a`` of the driven and forces ``tau`` on the free ones (see ``Mobility``); ``v``: independent ones.
+    """Return the forces of the motors and the accelerations of the free coordinates, with or without loops.
+
+    ``a`` are accelerations of the driven coordinates, ``tau`` forces on the free ones (see ``Mobility``), ``v``
+    independent velocities.
 
     Equation (58) with the unknown accelerations separated from the known ones, as (68) does for elastic joints and (83)
     for a moving base. k: driven, u: free, tau_m: motors, B = d qd_m / d qd_a:

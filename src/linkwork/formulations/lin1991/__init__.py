@@ -1,4 +1,4 @@
-"""Composite-body methods compared in Lin (1991), and the columns by Newton-Euler that all of them improve on."""
+"""Composite-body methods compared in Lin (1991), and the method that they improve on: columns by Newton-Euler."""
 
 from functools import partial
 

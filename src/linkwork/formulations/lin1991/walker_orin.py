@@ -10,7 +10,7 @@ from ...spatial import Symmetric, Transform, Vector, Z, steiner
 def inertia_matrix(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Return the inertia matrix H(q), complete and symmetric (Walker & Orin 1982, method 3), in the links' own frames.
 
-    c_j and I_j are a link's centre of mass and its inertia about it, hats and r those of links j to n moving as one.
+    c_j and I_j are a link's centre of mass and its inertia about it, m^_j, r_j, J_j those of links j to n as one body.
     R_j takes components from frame j to j - 1, s_j is the origin of frame j in frame j - 1.
     Equations are numbered here:
 

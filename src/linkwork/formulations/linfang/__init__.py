@@ -12,7 +12,7 @@ from .partial_velocities import lin_1988
 
 __all__ = ["METHODS", "JointClasses", "Minimal", "joint_classes", "minimal_combinations"]
 
-# They mostly have the fewest operations of the family, and are compiled fast.
+# Methods that "auto" tries: they mostly have the fewest operations of the family, and compile fast.
 CANDIDATES = ("lin-fang-1", "lin-fang-2", "lin-fang-1-minimal")
 
 METHODS: tuple[Method, ...] = tuple(

@@ -61,7 +61,7 @@ class Chain:
         return moved.linear, moved.angular
 
     def turned(self, A: Matrix, v: Vector) -> Vector:
-        """Return A v, with a matrix A that is computed already."""
+        """Return A v for a matrix A whose entries were computed before."""
         return A @ v
 
 

@@ -1,4 +1,4 @@
-"""Lin's inertia matrix from partial velocities."""
+"""Lin (1988): the inertia matrix from partial velocities, O(n^3)."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def generalized_force_of_rotation(dW: Matrix, J: Symmetric, Wdd: Matrix) -> Scal
 
 
 def generalized_force_of_spin(dw: Vector, I: Symmetric, w: Vector, wd: Vector) -> Scalar:
-    """Return [I.wd + w x (I.w)] . dw/dqd, the same share (summary table, left column), all in the same axes."""
+    """Return [I.wd + w x (I.w)] . dw/dqd, the share of rotation in a generalised force, all in the same axes."""
     return (I @ wd + w.cross(I @ w)).dot(dw)
 
 

@@ -51,7 +51,9 @@ def silver(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches 
 
 
 def silver_potential(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
-    """Return the same as ``silver``, with gravity in the potential energy P = -sum m_i g . r_i, r_i the centre of mass.
+    """Return the joint forces as ``silver`` does, with gravity in the potential energy P = -sum m_i g . r_i.
+
+    r_i is the centre of mass of link i.
 
     As dr_i/dq_j = dv_i/dqd_j (A.1), dP/dq_j adds -m_i g to F_i of the centre of mass, so -h x g to N_i.
     """
@@ -64,7 +66,7 @@ def silver_potential(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches:
 
 
 def silver_sums(model: Model, q: Scalars, v: Scalars, a: Scalars, wrenches: Wrenches = None) -> list[Scalar]:
-    """Return the same as ``silver``, with (3.12) summed as printed, before it becomes a recursion: O(n^2)."""
+    """Return the joint forces as ``silver`` does, with the sums (3.12) as printed and no recursion, O(n^2)."""
     forces = link_forces(model, link_motions(model, q, v, a, -model.gravity), wrenches)
     tau = [model.joint(j).rotor_inertia * a[j - 1] for j in range(1, model.n_bodies + 1)]
     partial = {}                                # j -> (dv_i/dqd_j, dw_i/dqd_j), carried on from link to link

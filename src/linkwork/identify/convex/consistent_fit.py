@@ -28,7 +28,7 @@ GAMMAS = tuple(10.0**k for k in range(4, -5, -1))  # weights that are tried on h
 NEAR = 1e-6  # decrement that ends Newton's steps where weights are compared, relative to the cost
 WEAK = 1e-9  # weight of the quadratic pull on parameters of no body and no sign
 EXACT = 1e-6  # least deviation of a force, relative to its size: no measurement is better
-NEARLY = 1e-3  # of the least held-out error: a stronger prior may cost as much
+NEARLY = 1e-3  # increase of the held-out error, relative to its minimum, that a stronger prior may cause
 BARRIER = 1e-2  # weight of the entropic term without a prior: it keeps bodies physical and hardly pulls
 
 

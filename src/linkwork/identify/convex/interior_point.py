@@ -64,7 +64,7 @@ def follow_central_path(
 
 
 def _heavy(A: np.ndarray, b: np.ndarray, prior: Entropic) -> np.ndarray:
-    """Return the prior with all bodies scaled up to what the data require, since far too light ones make tiny steps."""
+    """Return the prior with all bodies scaled up to what the data require; bodies that are too light slow the path."""
     bodies = np.zeros_like(prior.start)
     bodies[prior.places] = prior.start[prior.places]
     effect, residual = A @ bodies, b - A @ prior.start

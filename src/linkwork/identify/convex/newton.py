@@ -19,7 +19,7 @@ from .interior_point import follow_central_path, inverse_of
 
 TIGHT = 1e-12  # decrement that ends Newton's steps, relative to the cost
 MOST, DIRECT = 50, 8  # largest number of steps; and before the central path is tried
-ROUNDED = 1e-9  # of the cost: a gain below this is lost in rounding
+ROUNDED = 1e-9  # gains below this share of the cost are lost in rounding
 ENOUGH = 1e-4  # share of the expected gain that a step must reach
 SHORTEST = 1e-12  # shortest length of a step
 

@@ -37,9 +37,8 @@ class Margin:
     """How near a quantity comes to its limits.
 
     Attributes:
-        quantity: position, velocity, acceleration or torque of a joint, height or clearance of a frame, or regularity
-            of
-            loops, as a share of that at home.
+        quantity: Position, velocity, acceleration or torque of a joint, height or clearance of a frame, or regularity
+            of loops relative to home.
         name: Joint, motor, frame, or part of the loops.
         unit: Unit of the numbers.
         lower: Lower limit, infinite where there is none.

@@ -30,7 +30,7 @@ FINER = 10  # factor by which the final check has more times
 RESERVE = 1e-3  # of the allowed range, kept for what lies between these times
 INSET = 5e-3  # of the allowed range, kept by the search for what lies between its own times
 RANDOM = 20  # random motions to compare with
-DRAWS = 25  # times as many are drawn, if most violate limits
+DRAWS = 25  # at most this many times as many motions are drawn, if most violate limits
 SPREADS = (0.5, 0.8, 0.2, 0.05)  # shares of the range of positions in which the middle of a random motion lies
 ROUNDS, STEPS = 7, 60  # rounds of the augmented Lagrangian, and steps of descent in each
 

@@ -38,8 +38,8 @@ def excite(
 
     Args:
         robot: The robot, with approximate parameters.
-        objective: "condition": the least condition number of the regressor over a period, or "logdet": the largest
-            determinant of its information. Default: 'condition'.
+        objective: "condition": minimise the condition number of the regressor over a period. "logdet": maximise the
+            determinant of the information matrix. Default: 'condition'.
         period: Period of the lowest harmonic, in s. Default: 10.0.
         periods: Number of periods. Default: 1.
         harmonics: Number of harmonics in the series of each joint. Default: 5.
@@ -54,9 +54,9 @@ def excite(
             joints, or a dict by joint.
         torque: Limits of joint forces, N m (N), where tighter than those of the file. Default: those of the file,
             or none. A number for all joints, or a dict by joint.
-        share: Fraction of all limits that may be used. Default: 0.9.
+        share: Fraction of each limit that the motion may use. Default: 0.9.
         still: Joints that do not move. Names, or a dict of positions. Default: ().
-        frames: Frames whose origins stay above the height and out of the box. Default: ().
+        frames: Frames whose origins must stay above the height and outside the box. Default: ().
         height: Smallest height of the frames in m, along z of the world. Default: none.
         box: Lower and upper corner, in m, of a box that the frames stay out of. Default: none.
         drives: Parameters of drives that the motion is to excite, as ``regressor`` takes them. Default: ('IA',

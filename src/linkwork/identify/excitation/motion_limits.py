@@ -84,7 +84,7 @@ def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, floa
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
     for k, name in enumerate(names):
         if name in still:
-            middle[k], half[k] = still[name], 1.0  # any range: the caller chooses the position
+            middle[k], half[k] = still[name], 1.0  # an arbitrary range, since the caller sets the position
         elif not low[k] < high[k]:
             got, expected = f"{low[k]:g} to {high[k]:g}", "a lower limit below the upper one, or the joint in still="
             raise LinkworkError("the joint cannot move", where=f"position of {name!r}", got=got, expected=expected)

@@ -30,7 +30,7 @@ class Band:
     Attributes:
         cutoff: Cutoff frequency in Hz.
         order: Order of the Butterworth filter, which is run forwards and backwards.
-        decimate: Every so many samples one is used. Default: 1.
+        decimate: Every ``decimate``-th sample is used. Default: 1.
 
     Example:
         >>> linkwork.identify.Band(cutoff=10.0, order=4, decimate=5)

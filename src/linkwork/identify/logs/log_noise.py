@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DIFFERENCES, GAIN = 6, 924**0.5  # order of differences that leave noise alone, and their gain for white noise
 MEDIAN = 0.6745  # median of the absolute value of a standard normal variable
-REPEATED = 0.2  # share of samples equal to the one before, from which on the smallest step is an encoder's
+REPEATED = 0.2  # if more samples equal the one before, the smallest step is that of an encoder
 ROUNDING = 8 * np.finfo(float).eps  # rounding error of filters and differences, relative to the largest position
 ALIKE = 0.5  # least correlation of v with dq/dt of one joint, where samples follow each other in time
 LOOKED_AT, PIECES = 100_000, 10  # samples that are used, and the pieces of longer recordings that they come from

@@ -222,7 +222,7 @@ def _listed(names: Iterable[str]) -> list[str]:
 
 
 def _has(joint: Joint, name: str, coulomb: bool) -> bool:
-    """Return whether this is unknown for the joint by default."""
+    """Return whether the parameter ``name`` of a joint is unknown by default."""
     if name == "stiffness":
         return bool(joint.stiffness)
     if name == "friction_width":

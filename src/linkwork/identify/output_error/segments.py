@@ -139,7 +139,7 @@ class Segments:
         first: Place of each segment in the command.
         ends: Where the recording of each segment begins and ends in the command, (segments, 2).
         period: Time between samples in s.
-        rows: Samples of a segment, less one.
+        rows: Number of sample intervals of a segment, its samples less one.
         parts: Steps per sample.
         notes: What was done.
     """

@@ -108,9 +108,8 @@ def fit_simulation(
 
     Args:
         robot: The robot, where the search begins.
-        logs: One recording or several, at one rate, with t, q and perhaps v. Torques ``tau`` drive the simulation; with
-            a
-            ``controller``, the ``reference`` does, and tau is one more output.
+        logs: One recording or several, at one rate, with t, q and perhaps v. Torques ``tau`` drive the simulation. With
+            a ``controller``, the ``reference`` does, and tau is one more output.
         unknowns: Names: "inertial", "payload", "rotor_inertia", "viscous", "coulomb", "offset", "stribeck",
             "stribeck_velocity", "friction_width", "stiffness", "delay" (of the torques, or of the reference), each for
             all links or joints that have it; or a dict from names to links, joints, or the frame of a payload. Default:

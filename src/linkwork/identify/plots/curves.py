@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..fit import Fit
 
 SPANS = 400  # spans of a recording of which the extremes are kept
-GAP = 3.0  # spans without samples from which on a curve is interrupted
+GAP = 3.0  # a curve is interrupted where more spans have no samples
 FAR, BINS = 4.0, 32  # largest deviation, and bins, of the histogram of residuals
 CLASSES = 40  # classes of velocity for friction; zero is between two of them
 FEWEST = 5  # least number of samples of a class that is shown

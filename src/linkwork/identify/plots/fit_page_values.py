@@ -44,7 +44,7 @@ WORDS = {
 
 
 def base(fit: Fit) -> Safe:
-    """Return short columns side by side, read downwards."""
+    """Return the base parameters as short columns side by side, to be read downwards."""
     names = fit.base.names
     parts = [part.tolist() for part in np.array_split(np.arange(len(names)), min(COLUMNS, len(names)))]
     return Safe(

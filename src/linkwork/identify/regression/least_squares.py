@@ -17,7 +17,7 @@ RANK = 1e-11  # singular values below this share of the largest, for columns of 
 STEADY = 1e-6  # relative change of residuals that ends an iteration of weights
 SETTLED = 1e-2  # change of the unknowns, in deviations, that ends an iteration over the data
 MOST = 50  # iterations
-HUBER = 1.345  # deviations beyond which an equation counts less: 95 % efficient on normal noise
+HUBER = 1.345  # residuals above this many standard deviations count less; 95 % efficient for normal noise
 MEDIAN = 0.6745  # median of the absolute value of a standard normal variable
 MEDIANS = 200_000  # largest number of samples for a median
 SPANS = 20  # spans of a recording, for the deviations of instrumental variables
@@ -32,7 +32,7 @@ class Solution:
         x: The unknowns.
         covariance: Their covariance.
         sigma: Standard deviation of each force's equations.
-        unseen: Directions (unknowns, k) that the data do not identify, along which x is that of the prior.
+        unseen: Unidentifiable directions (unknowns, k), along which x keeps the value of the prior.
         condition: Condition number of the weighted equations with columns of length one.
         refit: Function from folds to x without these folds; None where that would take too long.
         iterations: Number of iterations.

@@ -22,7 +22,7 @@ from .unknowns import Unknowns
 CLEARLY = 3.0  # an excited direction is so many times above the noise
 NEARLY = 2 * CLEARLY  # ... and a single unknown of which the others leave no more than noise
 RANK = 1e-11  # a residual below this share of a column's length is rounding
-NUMBERS, FEWEST, MOST = 4_000_000, 2_000, 20_000  # numbers in dY; least and largest number of samples
+NUMBERS, FEWEST, MOST = 4_000_000, 2_000, 20_000  # most numbers in dY; least and largest number of samples
 PIECES = 8  # spans of long recordings
 NOISY = 0.3  # noise of a predicted force, relative to its size, from which on there is a warning
 

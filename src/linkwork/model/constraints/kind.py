@@ -57,7 +57,7 @@ class ConstraintKind(Element):
     - ``friction``: coefficient of a contact, beyond which it would slip
     - ``restitution``: coefficient of restitution of a contact with a switch
     - ``rows``: names of the equations, with r for rotations
-    - ``lacks``: what to do about keys of its section that it does not have
+    - ``lacks``: fixes for keys of its section that this kind does not have
 
     Example:
         >>> linkwork.model.CUT_JOINTS["revolute"].rows
@@ -167,7 +167,7 @@ class ConstraintKind(Element):
         raise NotImplementedError
 
     def drift(self, end: Any, moving: Any, accelerating: Any) -> list[Scalar]:
-        """Return the rates of ``held``, from an acceleration and from directions and points that move.
+        """Return the rates of ``held`` at an acceleration, including those from moving directions and points.
 
         Args:
             end: pose of ``second``, or positions of ``coordinates``.
@@ -181,7 +181,7 @@ class ConstraintKind(Element):
 
     @property
     def always(self) -> ConstraintKind:
-        """The same constraint without its switch, which has the equations."""
+        """The constraint that holds while the switch is on; it has the equations."""
         return self
 
     @property

@@ -20,7 +20,7 @@ ROLES = ("active", "passive", "elastic")
 FEEDS_ENERGY = "it would feed energy in"
 LIMIT: dict[str, Any] = {"least": 0, "finite": False, "level": "warning"}
 PLACE, SPEED = ("rad", "m"), ("rad/s", "m/s")  # units of revolute and of prismatic joints
-VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # at which friction must brake
+VELOCITIES = (-1.0, -1e-3, 1e-3, 1.0)  # test velocities at which friction must oppose the motion
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -175,7 +175,7 @@ class Offset(FrictionLaw, name="offset", formula="offset, F0", jumps=False, brak
     """A constant force F0 in one direction, as from a cable or from an amplifier with an offset.
 
     Args:
-        offset: F0, by which the joint's force is larger, N m or N.
+        offset: F0, added to the force that the joint needs, N m or N.
 
     Example:
         >>> linkwork.model.Offset(offset=0.2).to_dict()

@@ -36,7 +36,7 @@ class SoftLimits(Element):
         self.convert()
 
     def force(self, lower: float, upper: float, q: Scalar, v: Scalar) -> Scalar:
-        """Return what the stops take from the force of one joint.
+        """Return the force of one joint that balances its stops.
 
         Args:
             lower: limit of the position, rad or m; -inf without one.

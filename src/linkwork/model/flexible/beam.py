@@ -18,7 +18,7 @@ from .shapes import Shape, bending, gauss, polynomial, twisting
 FAMILIES = ("y", "z", "twist", "stretch")
 ACROSS = {"y": "z", "z": "y"}  # bending along y is resisted by the moment about z, the integral of y^2
 MOST_MODES = 30  # of a family
-MOST_PRODUCTS = 8  # modes of a plane with stiffening: there is a product for each pair
+MOST_PRODUCTS = 8  # most modes of a plane with stiffening, which needs a product for each pair
 CLAMPED = 1e-9  # of a polynomial's largest coefficient
 DEPENDENT = 1e12  # condition number of the shapes' inner products
 

@@ -13,7 +13,7 @@ from ..pseudo_inertia import moments_text
 from .beam import ACROSS, Beam
 from .modal import SAME
 
-SLENDER = 10.0  # lengths per depth, below which sections shear and rotate, which is not modelled
+SLENDER = 10.0  # ratio of length to depth below which shear and rotary inertia matter, which are not modelled
 LARGE = 0.1  # of the length: larger deflections are outside the range of a linear beam
 ROUNDING = 1e-9
 SAME_PLACE = 1e-3  # of the length, and rad: numbers of files have few digits

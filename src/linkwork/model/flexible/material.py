@@ -1,4 +1,4 @@
-"""Material: what the descriptions of flexible links, and of places along them, have in common."""
+"""Material: the base class of descriptions of flexible links and of places along them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class JointKind:
     """
 
     name = ""
-    position_parts: tuple[str, ...] = ("",)  # names of the entries of q, after that of the joint; one alone needs none
+    position_parts: tuple[str, ...] = ("",)  # suffixes of the names of the entries of q; empty for one entry
     position_units: tuple[str, ...] = ()
     position_meaning = ""  # of several parts, in words
     velocity_meaning = ""
@@ -49,12 +49,12 @@ class JointKind:
     straight = True  # are the velocities the rates of the positions, one for one?
     free = False  # can the body move in all six ways, so that no motor can drive it?
     successive = False  # is each axis carried by those before it?
-    modes: Any = None  # of a kind that moves as its parent deforms: one for each velocity
+    modes: Any = None  # elastic modes, one for each velocity, of a kind that moves as its parent deforms
     material: Any = None  # from which the modes are computed
-    deforms = ""  # the verb for what such a parent does
+    deforms = ""  # what such a parent does, for messages, such as "bends"
     heading = ""  # of a table of all such parents
     leads_on = ""  # how it places its body, in words, if not by its placement and a screw
-    tied = False  # must it follow its leader even if mimic joints are untied?
+    tied = False  # does it follow its leader even with ``load(mimic=False)``?
 
     @property
     def nq(self) -> int:

@@ -55,7 +55,7 @@ class Planar(JointKind):
         return [q[0] + shift.x, q[1] + shift.y, q[2] + v[2]]
 
     def difference(self, q0, q1):
-        """Use the smaller angle: beyond half a turn some positions are on no arc."""
+        """Return the difference by the smaller angle, since beyond half a turn some positions are on no arc."""
         turned = np.asarray(q1[2], float) - q0[2]
         angle = turned - 2 * np.pi * np.round(turned / (2 * np.pi))
         shift = turn_back("z", np.cos(q0[2]), np.sin(q0[2]), Vector(q1[0] - q0[0], q1[1] - q0[1], 0))

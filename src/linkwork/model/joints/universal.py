@@ -37,7 +37,7 @@ class Universal(JointKind):
         return [Motion(angular=Vector(sin(q[1]), cos(q[1]), 0)), Motion(angular=Z)]
 
     def subspace_rates(self, joint, q, v):
-        """The body sees the first axis turn back about the second."""
+        """Return the rates: seen from the body, the first axis turns backwards about the second."""
         return [Motion(angular=Vector(cos(q[1]), -sin(q[1]), 0) * v[1]), Motion()]
 
     def grouped(self, inertia):

@@ -36,7 +36,7 @@ LARGE = 8000  # instructions; beyond, customising takes too long
 
 
 def customise(program: Program) -> Program:
-    """The passes that lower the number of operations, one after the other. A second round finds next to nothing."""
+    """Apply the passes that reduce the number of operations, one after the other; a second round gains little."""
     if len(program.instructions) <= LARGE:
         for _, made in customising(program):
             program = made
@@ -44,18 +44,18 @@ def customise(program: Program) -> Program:
 
 
 def customising(program: Program) -> Iterator[tuple[str, Program]]:
-    """The name of each pass in turn and the program after it."""
+    """Yield the name of each customising pass in turn, and the program after it."""
     for lower in CUSTOMISING:
         program = lower(program)
         yield lower.__name__, program
 
 
 def schedule(program: Program) -> Program:
-    """Signs, fused multiply-adds and a good order: quick, for programs that are not worth customising."""
+    """Absorb signs, fuse multiply-adds and order instructions: fast, for programs that are not customised."""
     return order_for_registers(fuse_multiply_add(absorb_signs(program)))
 
 
 @collector_at_rest()
 def optimize(program: Program) -> Program:
-    """The passes that every compiled program goes through."""
+    """Apply the passes that every compiled program goes through."""
     return schedule(customise(program))

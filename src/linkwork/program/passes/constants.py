@@ -1,4 +1,4 @@
-"""Units: values are computed in the units in which the fewest constants have to be multiplied by.
+"""Units: choose units of values such that as few as possible have to be multiplied by constants.
 
 A constant factor can be pulled through products, quotients and sums: ``2 (3 x y + 5 z)`` is ``6 x y + 10 z``, and a
 robot whose unit of length is its forearm has a forearm of length one. Every value gets a scale of its own, sums ask

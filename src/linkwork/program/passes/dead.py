@@ -1,4 +1,4 @@
-"""Dead code: keep only what the results need, and number it anew."""
+"""Dead code: keep only what the results need, and renumber it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], resul
 
 
 def use_counts(program: Program) -> list[int]:
-    """How often each value is used, results included."""
+    """Return how often each value is used, results included."""
     used = [*program.results, *chain.from_iterable([code[1:] for code in program.instructions])]
     return np.bincount(used, minlength=program.n_values).tolist()

@@ -1,4 +1,4 @@
-"""Sums and products of many operands: a program with its nested sums and products laid flat, and written anew.
+"""Sums and products of many operands: flatten the nested sums and products of a program, and write the program again.
 
 What the passes that lower the number of operations have in common. The items of a flat sum are pairs ``(sign, value)``,
 those of a flat product the same with sign +1. Values that a pass makes are numbered on from those of the program.
@@ -28,13 +28,13 @@ Pair = tuple[int, int, int]  # two items and their relative sign
 
 LONGEST = 40  # items of a sum in which pairs are looked for; they grow with the square
 
-FUNCTION, DIVISION = 20, 4  # what the dear ones weigh in native code, in multiplications
+FUNCTION, DIVISION = 20, 4  # cost of expensive operations in native code, in multiplications
 SIGNS = {int(Op.ADD): 1, int(Op.SUB): -1, int(Op.MUL): 1}  # of the second operand
 MUL = int(Op.MUL)
 
 
 def work(done: Operations) -> int:
-    """What a pass must lower: the number of operations, the dear ones by their weight."""
+    """Return the cost that a pass must reduce: the number of operations, expensive ones weighted."""
     functions = done.sincos + done.exp + done.log + done.tanh + done.atan2
     choices = done.abs + done.min + done.max + done.compare + done.select
     return done.mul + done.add + done.neg + choices + DIVISION * (done.div + done.sqrt) + FUNCTION * functions
@@ -46,7 +46,7 @@ def _work_of(program: Program) -> int:
 
 
 def if_it_helps(rewrite: Pass) -> Pass:
-    """The pass, if it lowers the work on line. A program that is fused already is left alone."""
+    """Return a pass that keeps its result only if it reduces the on-line work; fused programs stay as they are."""
 
     @wraps(rewrite)
     def kept(program: Program) -> Program:
@@ -59,7 +59,7 @@ def if_it_helps(rewrite: Pass) -> Pass:
 
 
 def while_it_helps(rewrite: Pass) -> Pass:
-    """The pass, repeated while it lowers the work on line."""
+    """Return a pass that is repeated while it reduces the on-line work."""
     once = if_it_helps(rewrite)
 
     @wraps(rewrite)
@@ -85,7 +85,7 @@ class Flat:
         self._next = program.n_values
 
     def unchanged(self) -> Flat:
-        """Another of the same program, without what was defined and made; ``sums`` and ``products`` are shared."""
+        """Return a copy for the same program without new definitions; ``sums`` and ``products`` are shared."""
         other = copy(self)
         other._new, other._constants = {}, dict(self._constants)
         return other
@@ -183,7 +183,7 @@ def share(flat: Flat, op: Op, found: dict[int, Items]) -> None:
     changed = set()
     while queue:
         known, pair = heappop(queue)
-        if known != rank(pair):  # it lost users since; those that won some stand in the queue again
+        if known != rank(pair):  # it has lost users since; pairs that gained users were queued again
             if len(where[pair]) > 1:
                 heappush(queue, (rank(pair), pair))
             continue

@@ -9,7 +9,7 @@ from ..program import Program
 from .dead import rebuild
 
 WORST = 2  # more than any instruction adds to the values that are alive
-WINDOW = 4  # how far the order of creation may be left; wider windows spilled less and waited more
+WINDOW = 4  # instructions to choose from, in order of creation; wider windows spilled less but waited more
 
 
 def order_for_registers(program: Program) -> Program:

@@ -18,7 +18,7 @@ HIGHEST = 6  # factors that are looked at
 
 @while_it_helps
 def squares_of_sine_and_cosine(program: Program) -> Program:
-    """``r sin^2 + r cos^2`` is ``r``, and ``r - r sin^2`` is ``r cos^2``, where that is on hand."""
+    """``r sin^2 + r cos^2`` is ``r``, and ``r - r sin^2`` is ``r cos^2``, if the program computes it already."""
     waves = _Waves(program)
     flat = waves.flat
     for value, items in list(flat.sums.items()):

@@ -156,7 +156,7 @@ class Ground:
         return {i: None if d is None else _direction(dynamics.velocities[i, :2], d, TURNS) for i, d in mode.items()}
 
     def directions_in_step(self, dynamics: ContactDynamics, mode: Mode) -> Mode:
-        """Return the same within a step, without reversals: a contact stops before, and that ends the step."""
+        """Return a mode with sliding directions within a step; none reverses, since stopping ends the step."""
         turned, v = self.directions(dynamics, mode), dynamics.velocities
         return {i: d if d is None or d @ v[i, :2] < 0 else turned[i] for i, d in mode.items()}
 

@@ -241,7 +241,7 @@ def contact_forces(
             frame_wrenches[name] = frame_wrenches.get(name, 0) + np.concatenate(parts, axis=-1)
         options["wrenches"] = frame_wrenches
     constraint_forces = None
-    if rolls:  # the forces of contacts with a switch are wrenches
+    if rolls:  # the forces of contacts with a switch act as wrenches on their frames
         rates = v if all_joints else workspace.compiled("joint_velocities")(q, v)
         constraint_forces = workspace.compiled("constraint_forces")(q, rates, tau, **options)
     return ContactForces.of(model, q, constraint_forces=constraint_forces, contact_forces=forces)

@@ -42,7 +42,7 @@ NEAR = 1e-8  # m: a contact that is not higher touches the ground
 BELOW = 1e-6  # m: contacts that begin deeper are an error
 ROUNDING = 1e-12  # relative to the energy before an impact: a smaller loss is rounding
 MOST = 200  # largest number of events in a step
-PART = 0.05  # share of an event that a part of a step without events counts
+PART = 0.05  # a part of a step without events counts as this share of an event
 MANY = 60  # events in a step after which contacts no longer slip until it ends; after twice as many they glide
 PATIENCE = 3  # events at one time with the same effect
 LONG = 5e-3  # s: contacts that glided for longer get a warning
@@ -371,7 +371,7 @@ class _EventSimulation:
     def too_fast(self, state: _State) -> float:
         """Return the rate in 1/s of the fastest mode for which the step is too long, 0 if there is none.
 
-        All contacts on the ground stick dynamics: sliding ones get shorter steps in any case.
+        All contacts on the ground are treated as sticking; sliding ones get shorter steps in any case.
         """
         steps = 1e-6 * np.eye(len(state.x))
         sticking = dict.fromkeys(state.mode)

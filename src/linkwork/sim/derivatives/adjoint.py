@@ -72,7 +72,7 @@ class Adjoint:
 
     @cached_property
     def later(self) -> TimeLoop:
-        """Adjoint loop of all other steps."""
+        """Adjoint loop of all steps except those that start a multistep scheme (``early``)."""
         return self._loop(early=False)
 
     @cached_property

@@ -44,7 +44,7 @@ class Gradient:
         q0: dL/dq0 along the tangent, (samples, nv) or (nv,): one entry per independent velocity.
         v0: dL/dv0, in the same shape.
         torque: dL/dtau.
-        reference: dL of the parts q, v and a of a reference of numbers.
+        reference: dL/dq, dL/dv and dL/da of a reference that was passed as numbers.
         gains: dL of the controller's gains, by name.
         memory: dL of the initial values of the controller's states, by name.
         vary: dL of varied parameters, by name.

@@ -16,7 +16,7 @@ from ..plant.setup import prepare
 from ..schemes.integrators import schemes
 from .step_jacobian import linear_step
 
-TIME, STEP = np.array(0.0), 1e-3  # arbitrary: the linear system does not depend on them
+TIME, STEP = np.array(0.0), 1e-3  # arbitrary time and step; the linear system does not depend on them
 
 
 class LinearSystem(NamedTuple):

@@ -32,7 +32,7 @@ from .instant import Instant
 
 CONTACTS = "contacts"
 BEFORE = "contacts_before"  # contacts of the step that led to a state; none at the start
-OFF = 1e-6  # metres above or below the ground from which on a contact gets a note
+OFF = 1e-6  # metres: contacts that begin farther above or below the ground get a note
 
 
 def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:

@@ -177,7 +177,7 @@ class Instant:
 
     @property
     def after_impact(self) -> Instant:
-        """Same instant after contacts that begin now have stopped what they touch."""
+        """Same instant after the impacts of contacts that begin now."""
         return self
 
     @property

@@ -1,6 +1,6 @@
 """User functions in a simulation, as programs: controllers, references, commands and wrenches over time.
 
-A function is traced anew for every simulation, and the digest of its program is the key of the compiled plant. So the
+A function is traced again for every simulation, and the digest of its program is the key of the compiled plant. So the
 values that it reads at that moment (globals, closures, attributes, arrays, other functions) are compiled in.
 Controllers and references of ``linkwork.control`` depend on their fields alone; these are the key, without tracing.
 """

@@ -22,7 +22,7 @@ from ..trajectory import output_buffer
 from ..trajectory.records import Memory, destination
 from .runner import BLOCK, GROUP, Runner
 
-BUFFER = 2**22  # numbers recorded in one native call; after it come progress, Ctrl-C and the check for divergence
+BUFFER = 2**22  # most numbers recorded in one native call; progress, Ctrl-C and divergence are handled between calls
 PATIENCE = 0.1  # seconds that a native call should take
 FIRST = 10**8  # instructions in the first native call: some milliseconds
 SLOWER = 1000  # factor by which other back ends are slower, about

@@ -69,7 +69,7 @@ DORMAND_PRINCE_5 = RungeKutta(
          | 35/384      0            500/1113    125/192  -2187/6784   11/84
     """
 )
-# Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, with the digits of their code.
+# RODAS of Hairer & Wanner (1996), "Solving Ordinary Differential Equations II", section VI.4, as in their code.
 RODAS = Rosenbrock(
     "1/4",
     """
@@ -95,12 +95,12 @@ INTEGRATORS = {
     for each in (
         Integrator(
             "adams-bashforth-4", 4, AB4,
-            "tried first; what Lin (1991) recommends, started by three steps of Runge and Kutta's",
+            "the default of `simulate` if stable; recommended by Lin (1991); starts with three steps of `rk4`",
         ),
-        Integrator("rk4", 4, RK4, "the larger steps stay stable"),
+        Integrator("rk4", 4, RK4, "stable for larger steps than `adams-bashforth-4`"),
         Integrator(
             "semi-implicit-euler", 1, OwnStep(),
-            "cheap, robust, bears any friction; MuJoCo's Euler, but for free joints",
+            "cheap and robust, stable with any friction; equals MuJoCo's Euler except for free joints",
         ),
         Integrator("heun", 2, HEUN, "between `rk4` and Euler, in cost and in error"),
         Integrator("dormand-prince-5", 5, DORMAND_PRINCE_5, "most digits at a fixed step; Dormand and Prince (1980)"),

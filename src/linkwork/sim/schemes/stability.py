@@ -38,7 +38,7 @@ def too_fast(setup: Setup, method: str, dt: float, loss: float = 1.0) -> float:
 
 
 def unstable_rate(modes: Modes, scheme: Scheme, dt: float, loss: float = 1.0, step: Any = None) -> float:
-    """Return the same from the modes of the motion and, for semi-implicit Euler, the eigenvalues of its step."""
+    """Return the rate of the fastest unstable mode; semi-implicit Euler also needs the eigenvalues of its ``step``."""
     if not modes.size:
         return 0.0
     with np.errstate(over="ignore", invalid="ignore"):  # very fast modes overflow

@@ -30,7 +30,10 @@ def observations(model: Model, arrays: Mapping[str, Any], options: Options) -> I
 
 
 def _goal(model: Model, t: np.ndarray, q: Any, options: Options) -> Iterator[Note]:
-    """Only controllers of linkwork are known to take the reference as positions of the motors."""
+    """Yield a note if the motion missed its goal.
+
+    Only controllers of linkwork are known to take the reference as positions of the motors.
+    """
     reference, law = options.reference, options.torque
     if not isinstance(reference, (Quintic, Trapezoidal)) or not isinstance(law, (PD, PID)):
         return

@@ -36,7 +36,7 @@ def checked_outputs(
     """
     if clash := sorted(RESERVED.intersection(memory)):
         got, fix = ", ".join(clash), "choose another name: a trajectory uses this one"
-        raise LinkworkError("a memory cannot have this name", where="controller", got=got, fix=fix)
+        raise LinkworkError("a controller state cannot have this name", where="controller", got=got, fix=fix)
     absent = [*LOOP_OUTPUTS * (not model.constrained), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
     known += CONTACT_OUTPUTS if has_contacts else ()
