@@ -258,7 +258,7 @@ REFUSED = [
     ({"panda_joint7.F9": 1}, r"there is no parameter of 'panda_joint7', 'F9'"),
     ({"panda_joint7.FST": 1}, r"FST depends on the velocity of the law 'stribeck'"),
     ({"panda_joint7.IA": -1}, r"its rotor inertia is negative"),
-    ({"panda_link7": {"mass": 1}, "panda_link7.MX": 1}, r"link 'panda_link7' has values in two forms\n  fix: keep one form"),
+    ({"panda_link7": {"mass": 1}, "panda_link7.MX": 1}, r"has values in two forms\n  fix: keep one form"),
     ({"links": {}, "x": {}}, r"there is no section 'x'"),
     ({"joints": {"panda_joint9": {"Fv": 1}}}, r"there is no joint or motor 'panda_joint9'"),
     ({"joints": {"panda_joint1": {"velocity": 1}}}, r"there is no key 'velocity'"),

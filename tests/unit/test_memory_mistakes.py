@@ -30,13 +30,18 @@ def made(result="-q, {'z': q}", parameters="t, q, v, reference, memory", **memor
 
 
 LAWS = [
-    ("-q", ZERO, ShapeError, r"with states returns tau and their time derivatives\n  got: TracedArray\n  fix: .* tau, \{'z': "),
-    ("-q, 0 * q", ZERO, ShapeError, r"returns tau and their time derivatives\n  got: a tuple of TracedArray, TracedArray"),
+    ("-q", ZERO, ShapeError,
+     r"with states returns tau and their time derivatives\n  got: TracedArray\n  fix: .* tau, \{'z': "),
+    ("-q, 0 * q", ZERO, ShapeError,
+     r"returns tau and their time derivatives\n  got: a tuple of TracedArray, TracedArray"),
     ("()", ZERO, ShapeError, r"returns tau and their time derivatives\n  got: a tuple of nothing"),
-    ("-q, {}", ZERO, LinkworkError, r"'controller': derivatives of controller states are missing\n  got: none\n  fix: .*, \{'z'"),
+    ("-q, {}", ZERO, LinkworkError,
+     r"'controller': derivatives of controller states are missing\n  got: none\n  fix: .*, \{'z'"),
     ("-q, {'z': q, 'y': q}", ZERO, UnknownNameError, r"'controller', rates: there is no controller state 'y'"),
-    ("-q, {'z': q}", np.zeros(3), ShapeError, r"of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(3,\)"),
-    ("-q, {'z': q}", 0.0, ShapeError, r"the rate of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(\)"),
+    ("-q, {'z': q}", np.zeros(3), ShapeError,
+     r"of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(3,\)"),
+    ("-q, {'z': q}", 0.0, ShapeError,
+     r"the rate of 'z' has another shape than its initial value\n  got: \(2,\)\n  expected: \(\)"),
     ("-q, {'z': [q, 1]}", ZERO, ShapeError, r"the rate of 'z' is not an array"),
     ("-q, {'z': ['a', 'b']}", ZERO, ShapeError, r"entry 0: the rate of 'z' is not a number\n  got: 'a'"),
     ("-q, {'z': [0, np.nan]}", ZERO, LinkworkError, r"entry 1: the rate of 'z' is not finite\n  got: nan"),
