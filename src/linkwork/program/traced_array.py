@@ -65,7 +65,8 @@ class TracedArray(np.ndarray):
 
     def item(self, *place: Any) -> TracedArray:
         """Return one entry."""
-        return self[np.unravel_index(place[0], self.shape) if len(place) == 1 else place] if place else self.reshape(())
+        flat = self.ravel()
+        return flat[place[0]] if len(place) == 1 else self[place] if place else flat[0]
 
     def nodes(self) -> Any:
         """Return nested lists of graph nodes and plain numbers, or one of them."""
@@ -90,12 +91,12 @@ class TracedArray(np.ndarray):
         raise TypeError(BRANCH)
 
     def __bool__(self) -> bool:
-        if self.size == 1 and not isinstance(entry := self.reshape(()).nodes(), Node):
+        if self.size == 1 and not isinstance(entry := self.ravel()[0].nodes(), Node):
             return bool(entry)
         raise TypeError(BRANCH)
 
     def __float__(self) -> float:
-        if self.size == 1 and not isinstance(entry := self.reshape(()).nodes(), Node):
+        if self.size == 1 and not isinstance(entry := self.ravel()[0].nodes(), Node):
             return float(entry)
         raise TypeError(
             "the value of a traced number is not known while tracing: use NumPy's functions instead of math's, and "
