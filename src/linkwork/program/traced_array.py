@@ -63,7 +63,7 @@ class TracedArray(np.ndarray):
         """Return nested lists of entries that behave as the array does."""
         return [each.tolist() for each in self] if self.ndim else self
 
-    def item(self, *place: Any) -> TracedArray:
+    def item(self, *place: Any) -> Any:
         """Return one entry."""
         flat = self.ravel()
         return flat[place[0]] if len(place) == 1 else self[place] if place else flat[0]
