@@ -797,11 +797,12 @@ class RobotFunctions(Workspace):
 
     @property
     def christoffel_symbols(self) -> Function:
-        """C_ijk of the first kind: Coriolis force i is the sum of c_ijk v_j v_k.
+        """C_ijk of the first kind.
 
         ``c = robot.christoffel_symbols(q)``
 
-        For trees whose velocities are the rates of their positions.
+        Coriolis and centrifugal force i is the sum of c_ijk v_j v_k. For trees whose velocities are the rates of their
+        positions.
 
         Args:
             q (..., nq): positions, rad (m for a prismatic joint)

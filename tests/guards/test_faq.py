@@ -84,7 +84,7 @@ CAUSES: dict[int, Callable[[], Any]] = {  # by the number of the heading
     15: lambda: bar().simulate([0.5, 0, 0], duration=0.01),
     16: lambda: bar().assemble([0.0], known=["rocker"]).require(),
     17: without_motor,
-    18: lambda: panda().simulate(torque=lambda t, q, v, r: np.clip(v, -1, 1)),
+    18: lambda: panda().simulate(torque=lambda t, q, v, r: -v if v[0] > 0 else v),
     19: lambda: panda().simulate(duration=1.0, torque=UNSTABLE),
     20: one_joint_beyond,
     22: lambda: panda().rollout(np.zeros(7), np.zeros(7), steps=5).pullback(q=np.ones((6, 7))),

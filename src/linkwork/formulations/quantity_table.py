@@ -309,12 +309,15 @@ QUANTITIES = {
         ),
         Quantity(
             "christoffel_symbols",
-            "c_ijk of the first kind: Coriolis force i is the sum of c_ijk v_j v_k",
+            "c_ijk of the first kind",
             rates.christoffel_symbols,
             ("q",),
             (Variable("c", ("v", "v", "v"), "SI", letter="chr"),),
             of_joints=True,
-            details="For trees whose velocities are the rates of their positions.",
+            details=(
+                "Coriolis and centrifugal force i is the sum of c_ijk v_j v_k. For trees whose velocities are the rates of "
+                "their positions."
+            ),
         ),
         Quantity(
             "adaptive_regressor",
