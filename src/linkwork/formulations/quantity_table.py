@@ -315,8 +315,8 @@ QUANTITIES = {
             (Variable("c", ("v", "v", "v"), "SI", letter="chr"),),
             of_joints=True,
             details=(
-                "Coriolis and centrifugal force i is the sum of c_ijk v_j v_k. For trees whose velocities are the rates of "
-                "their positions."
+                "Coriolis and centrifugal force i is the sum of c_ijk v_j v_k. For trees whose velocities are the "
+                "rates of their positions."
             ),
         ),
         Quantity(
