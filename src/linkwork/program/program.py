@@ -72,7 +72,7 @@ class Port:
 @cache  # without a bound: machine code has the address of the type
 def result_type(names: tuple[str, ...]) -> type:
     """Return the named tuple of several outputs; the same type for the same names."""
-    return namedtuple("Result", names)
+    return namedtuple("Result", names, rename=True)  # programs of simulations have names that Python does not take
 
 
 Instruction = tuple[int, ...]  # (op, a), (op, a, b) or (op, a, b, c)
