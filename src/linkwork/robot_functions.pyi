@@ -813,12 +813,13 @@ class RobotFunctions(Workspace):
 
     @property
     def adaptive_regressor(self) -> Function:
-        """Y with M a_ref + C v_ref + g = Y theta, of Slotine and Li.
+        """Regressor of Slotine and Li.
 
         ``Y = robot.adaptive_regressor(q, v, v_ref, a_ref)``
 
-        theta: the ten standard parameters of each link, then the rotor inertias IA of the joints; C is that of
-        ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their values.
+        Y with M a_ref + C v_ref + g = Y theta. theta: the ten standard parameters of each link, then the rotor inertias
+        IA of the joints; C is that of ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their
+        values.
 
         Args:
             q (..., nq): positions, rad (m for a prismatic joint)

@@ -26,7 +26,7 @@ SHOWN = 3  # motors that move
 
 @takes_robot
 def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[assignment]
-    """Load a robot, check that all formulations agree, count operations and measure speed, in less than a minute.
+    """Check, count and time all formulations of a robot in a minute.
 
     \b
     linkwork demo

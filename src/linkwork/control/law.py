@@ -283,6 +283,7 @@ class Law:
 
 def entries(what: str, array: np.ndarray, where: str) -> list[Scalar]:
     """Return the entries of a vector, finite numbers or traced ones; raise an error for others."""
+    array = np.asarray(_array(array))
     numbers = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
     for k, x in enumerate(numbers):
         if not isinstance(x, (Node, int, float, complex)):

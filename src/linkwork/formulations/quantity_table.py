@@ -321,12 +321,13 @@ QUANTITIES = {
         ),
         Quantity(
             "adaptive_regressor",
-            "Y with M a_ref + C v_ref + g = Y theta, of Slotine and Li",
+            "regressor of Slotine and Li",
             adaptive_regressor,
             ("q", "v", "v_ref", "a_ref"),
             (Variable("Y", ("v", "adaptive"), "SI"),),
             ("gravity",),
             details=(
+                "Y with M a_ref + C v_ref + g = Y theta. "
                 "theta: the ten standard parameters of each link, then the rotor inertias IA of the joints; C is that "
                 'of ``coriolis_matrix``. ``parameter_values("standard", drives=["IA"])`` has their values.'
             ),
