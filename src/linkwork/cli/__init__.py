@@ -17,7 +17,7 @@ from ..errors import COMMAND_LINE, LinkworkError
 from ..renamed import OPTIONS
 
 COMMANDS = {  # name -> module.function; what it does in one line
-    "demo": ("demo.demo", "Check the dynamics of a robot, count its operations and measure its speed."),
+    "demo": ("demo.demo", "Check, count and time all formulations of a robot."),
     "robots": ("robots.robots", "List the bundled robots."),
     "inspect": ("robots.inspect", "Show a robot: joints, inertias, frames, methods that apply."),
     "check": ("files.check", "Report errors and warnings in a robot file."),
