@@ -21,7 +21,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "robots": ("robots.robots", "List the bundled robots."),
     "inspect": ("robots.inspect", "Show a robot: joints, inertias, frames, methods that apply."),
     "check": ("files.check", "Report errors and warnings in a robot file."),
-    "convert": ("files.convert", "Write a robot as URDF or YAML, and check that its dynamics is unchanged."),
+    "convert": ("files.convert", "Write a robot as URDF or YAML, and check its dynamics."),
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
@@ -35,7 +35,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "tables": ("tables.tables", "Rebuild the complexity tables of the papers."),
     "cite": ("compare.cite", "Print the reference of a method as BibTeX."),
     "export": ("export.export", "Write a quantity as C, NumPy, CasADi or LaTeX."),
-    "equations": ("equations.equations", "Print the equations of a quantity, in the symbols of the papers."),
+    "equations": ("equations.equations", "Print the equations of a quantity, in the papers' symbols."),
     "params": ("params.params", "Show the base parameters (minimal inertial parameters)."),
     "mdh": ("mdh.mdh", "Show the modified Denavit-Hartenberg table of a robot."),
 }
