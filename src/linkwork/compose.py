@@ -37,6 +37,7 @@ from .pipeline import (
     compile_quantity,
     instructions,
     model_of,
+    nominal_parameters,
     tangents,
 )
 from .program import PARAMETER, STATE, Port, Program, trace
@@ -586,16 +587,11 @@ def _compiled(
         wrenches=wrenches,
         payload=payload or "",
         assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
-        nominal=_nominal(model) if any(port.name == "parameters" for port in ports) else {},
+        nominal=nominal_parameters(model) if any(port.name == "parameters" for port in ports) else {},
         meanings=meanings,
     )
     along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
     return Function(optimised(program), label, dtype, backend, None, along)
-
-
-def _nominal(model: Model) -> dict[str, tuple[float, ...]]:
-    rows = zip(model.bodies, model.parameters(), strict=True)
-    return {body.name: tuple(map(float, row)) for body, row in rows}
 
 
 def _combinations(open_to: Mapping[str, list[str]], problems: Sequence[Problem]) -> Iterator[dict[str, str]]:

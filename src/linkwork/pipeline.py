@@ -160,7 +160,7 @@ def _label(problem: Problem) -> Label:
         problem.axes if problem.definition.has_axes else "",
         problem.payload or "",
         problem.assumed,
-        _nominal(model) if problem.parameters == "input" else {},
+        nominal_parameters(model) if problem.parameters == "input" else {},
         problem.meanings,
     )
 
@@ -169,7 +169,8 @@ def _name(problem: Problem) -> str:
     return problem.method.name if problem.method is not None else ""
 
 
-def _nominal(model: Model) -> dict[str, tuple[float, ...]]:
+def nominal_parameters(model: Model) -> dict[str, tuple[float, ...]]:
+    """Return the rows of the input ``parameters`` that the robot has itself, by link."""
     rows = zip(model.bodies, model.parameters(), strict=True)
     return {body.name: tuple(map(float, row)) for body, row in rows}
 
