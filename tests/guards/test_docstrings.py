@@ -15,6 +15,8 @@ import pytest
 import linkwork
 from guards.test_public import PARTS, RETURNED
 from linkwork.formulations import QUANTITIES
+from linkwork.sim import INTEGRATORS
+from linkwork.targets.registry import TARGETS
 
 SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Example|Note|References):$", re.M)
 SHOWN = ("Robot", "Function", "Trajectory", "Stepper", "SymbolicModel", "Tables", "identify.Fit", "identify.Log")
@@ -123,6 +125,17 @@ def _needs_example(name: str, value: object) -> bool:
     return owner in SHOWN or owner == "" or inspect.isclass(value) or owner in PARTS
 
 
+@pytest.fixture
+def nothing_added():
+    """What an example adds, other tests do not see."""
+    before = [(table, dict(table)) for table in (INTEGRATORS, TARGETS)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
+
+
+@pytest.mark.usefixtures("nothing_added")
 @pytest.mark.parametrize("name", PUBLIC)
 def test_examples_run(name, tmp_path, monkeypatch):
     """Examples know ``np``, ``linkwork`` and ``robot``, which is the Panda, and run in an empty folder."""

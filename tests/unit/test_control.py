@@ -557,7 +557,7 @@ def test_what_ready_laws_refuse():
     loose = linkwork.load(mechanism(LoopRecipe(seed=3, planar=True, freedoms=3, motors="some", elastic=True)))
     q, v = state(loose)
     with pytest.raises(
-        UnsupportedError, match=r"needs motors at the independent joints.*\n  got: motors .*; free: to_trunk1"
+        UnsupportedError, match=r"needs its motors at the independent joints.*\n  got: motors .*; free: to_trunk1"
     ):
         Law(ComputedTorque(1, 1), loose.model)(0.0, q, v, point_near(loose, q))
     passive = describe(Recipe(joints=2))
