@@ -264,7 +264,8 @@ def _label(label: Label, program: Program, made: Program, meanings: Mapping[str,
     texts = {name: text for name, text in label.meanings.items() if name in kept}
     texts |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
     layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
-    return replace(label, quantity=made.name, layouts=layouts, meanings=texts, patterns={})
+    nominal = {name: each for name, each in label.nominal.items() if name in kept}
+    return replace(label, quantity=made.name, layouts=layouts, nominal=nominal, meanings=texts, patterns={})
 
 
 def _meanings(wrt: Sequence[str], of: Sequence[str], tangents: Mapping[str, Program]) -> dict[str, str]:
