@@ -177,6 +177,8 @@ class Differentiable:
     ) -> tuple[str, ...]:
         names, where = default if names is None else names, f"{self.__name__}, {where}"
         chosen = tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
+        asked = {nominal.name: port for port, nominal in self.label.nominal.items()} if kind == "input" else {}
+        chosen = tuple(asked.get(name, name) if isinstance(name, str) else name for name in chosen)
         for name in chosen:
             if not isinstance(name, str):
                 raise LinkworkError(

@@ -71,6 +71,11 @@ class NumberInput:
 def number_inputs(model: Model, names: Iterable[str]) -> list[NumberInput]:
     """Return the inputs of these names; raises if two set the same number."""
     inputs = [number_input(model, name) for name in names]
+    for each in inputs:
+        if each.name.partition(":")[0] == "friction_width" and not all(each.nominal):
+            fix = "give joints a width in the file, or robot.with_drives({joint: {'friction_width': 0.01}})"
+            where, got = _where(model), "a joint without width, whose friction jumps at rest"
+            raise UnsupportedError("its width cannot be an input where friction jumps", where=where, got=got, fix=fix)
     for first, second in combinations(inputs, 2):
         if first.claims & second.claims:
             got, fix = f"{first.name!r} and {second.name!r}", "leave one of them out"
