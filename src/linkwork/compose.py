@@ -163,9 +163,9 @@ class TracedRobot:
             parameters = options.get("parameters", "minimal")
             problem = bound(self.model, quantity, wrenches=wrenches, parameters=parameters, drives=drives, **more)
             if methods(quantity):
-                varied = problem.needs["as_input"]
+                varied, placed = problem.needs["as_input"], problem.needs["placed"]
                 asked = self._methods.get(quantity, "auto")
-                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied)
+                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied, placed=placed)
                 problem = replace(problem, method=method)
             self.used[key] = problem
         return self.used[key]
@@ -390,9 +390,10 @@ def used_inputs(model: Model, quantity: str, inputs: tuple[str, ...]) -> tuple[s
 def _with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
     if not methods(problem.quantity):
         return problem
-    varied = problem.needs["as_input"]
+    asked_one, needs = asked.get(problem.quantity, "auto"), problem.needs
+    varied, placed = needs["as_input"], needs["placed"]
     method = choose(
-        problem.model, problem.quantity, asked.get(problem.quantity, "auto"), wrenches=problem.wrenches, varied=varied
+        problem.model, problem.quantity, asked_one, wrenches=problem.wrenches, varied=varied, placed=placed
     )
     return replace(problem, method=method)
 

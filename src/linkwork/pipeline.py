@@ -272,11 +272,17 @@ def _trace(problem: Problem) -> Program:
 
 
 def choose(
-    model: Model, quantity: str, method: str = "auto", *, wrenches: Sequence[str] = (), varied: bool = False
+    model: Model,
+    quantity: str,
+    method: str = "auto",
+    *,
+    wrenches: Sequence[str] = (),
+    varied: bool = False,
+    placed: bool = False,
 ) -> Method:
     """Return the method of a quantity that is part of a larger program.
 
-    ``varied``: whether inertias are inputs. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
+    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
     the bias.
     """
     if not isinstance(method, str):
@@ -285,8 +291,9 @@ def choose(
         if method not in CHOOSING and "+" not in method:
             raise UnknownNameError("method for a robot with loops", method, CHOOSING, where="inertia matrix + bias")
         parts = method.split("+", 1) if "+" in method else (method, method)
-        inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied)
-        bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied)
+        inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied, placed=placed)
+        bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied, placed=placed)
         return by_inertia_and_bias(inertia, bias, quantity)
-    problem = Problem(model, quantity, wrenches=tuple(wrenches), parameters="input" if varied else "minimal")
+    inputs: dict[str, Any] = {"parameters": "input" if varied else "minimal", "as_inputs": ("geometry",) * placed}
+    problem = Problem(model, quantity, wrenches=tuple(wrenches), **inputs)
     return find_method(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)

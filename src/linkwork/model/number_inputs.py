@@ -20,6 +20,7 @@ from ..scalar import Scalar, is_zero
 from ..spatial import Inertia, Vector
 from .drive import Drive, FrictionLaw, Offset, Stribeck
 from .element import Element, ElementField, Number
+from .geometry import posed, written
 from .model import Joint, Model
 from .pseudo_inertia import ELEMENTS
 from .with_parameters import carrying, changed_drives
@@ -132,6 +133,34 @@ def _known(model: Model, kind: str, name: str, known: Iterable[str]) -> None:
 def _whole(model: Model, kind: str, of: str) -> None:
     if of:
         raise UnsupportedError(f"{kind} is one input", where=_where(model), got=f"{kind}:{of}", fix=f"write {kind!r}")
+
+
+# -- geometry ----------------------------------------------------------------------------------------------------------
+
+
+def _geometry(model: Model, kind: str, of: str) -> NumberInput:
+    """The six values that place each joint, frame and cut joint, or one of them, as files write them."""
+    geometry = model.geometry
+    if geometry is None or not geometry.placements:
+        raise UnsupportedError("the robot has no such numbers", where=_where(model), got="a robot without a file")
+    if of:
+        _known(model, "joint, frame or cut joint", of, geometry.placements)
+    chosen = {of: geometry.placements[of]} if of else geometry.placements
+
+    def change(model: Model, values: Any) -> Model:
+        rows = [values] if of else values
+        poses = {name: posed(placement, row) for (name, placement), row in zip(chosen.items(), rows, strict=True)}
+        return model.geometry.placed(model, poses)  # type: ignore[union-attr]
+
+    ways = {name: written(placement) for name, placement in chosen.items()}
+    nominal = _flat([way.values for way in ways.values()])
+    rows = tuple(f"{name} ({' '.join(way.convention.entries)})" for name, way in ways.items())
+    claims = frozenset(("geometry", name) for name in chosen)
+    if of:
+        meaning, entries = f"placement of {of}", ways[of].convention.entries
+        return NumberInput(f"{kind}:{of}", (6,), "m, rad", meaning, entries, nominal, claims, change)
+    meaning = "placements of joints, frames and cut joints"
+    return NumberInput(kind, (len(rows), 6), "m, rad", meaning, rows, nominal, claims, change)
 
 
 # -- inertia -----------------------------------------------------------------------------------------------------------
@@ -373,6 +402,7 @@ def _flat(values: Any) -> tuple[float, ...]:
 
 
 KINDS: dict[str, Callable[[Model, str, str], NumberInput]] = {  # in the order in which they act
+    "geometry": _geometry,
     "parameters": _parameters,
     "mass": _mass,
     "payload": _payload,
