@@ -392,9 +392,7 @@ def _with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
         return problem
     asked_one, needs = asked.get(problem.quantity, "auto"), problem.needs
     varied, placed = needs["as_input"], needs["placed"]
-    method = choose(
-        problem.model, problem.quantity, asked_one, wrenches=problem.wrenches, varied=varied, placed=placed
-    )
+    method = choose(problem.model, problem.quantity, asked_one, wrenches=problem.wrenches, varied=varied, placed=placed)
     return replace(problem, method=method)
 
 

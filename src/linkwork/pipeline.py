@@ -14,7 +14,7 @@ from .errors import UnknownNameError, UnsupportedError
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import DTYPES, Label, Nominal
-from .model import Model
+from .model import Model, number_inputs
 from .parameters import parameter_vector
 from .program import PARAMETER, STATE, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
@@ -142,6 +142,9 @@ def bound(
         if parameters not in COLUMNS:
             raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
         columns = parameter_vector(model, parameters, drives)
+        if parameters != "standard" and any(each.placed for each in number_inputs(model, inputs)):
+            message, fix = "which parameters act together depends on the geometry", 'parameters="standard"'
+            raise UnsupportedError(message, where=quantity, got=f"{parameters!r}, and geometry as an input", fix=fix)
     return Problem(model, quantity, parameters=parameters, columns=columns, as_inputs=inputs, **options)
 
 

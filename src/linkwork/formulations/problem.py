@@ -130,7 +130,7 @@ class Problem:
     def needs(self) -> dict[str, bool]:
         """What a method must support (see ``Method.refusal``)."""
         as_input = any(each.inertial for each in self.numbers.values())
-        placed = any(each.name.startswith("geometry") for each in self.numbers.values())
+        placed = any(each.placed for each in self.numbers.values())
         return {"wrenches": bool(self.wrenches), "as_input": as_input, "placed": placed}
 
     # -- evaluation ---------------------------------------------------------------------------------------------------

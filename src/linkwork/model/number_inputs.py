@@ -49,6 +49,7 @@ class NumberInput:
         claims: what it sets; two inputs must not set the same.
         change: function of the robot and new values, of any scalar, that returns the robot with them.
         inertial: whether it changes masses, by which some methods divide.
+        placed: whether it changes placements, whose zeros some methods use.
         rules: of the entries, where these are numbers of elements; default: none.
     """
 
@@ -61,6 +62,7 @@ class NumberInput:
     claims: frozenset[tuple[str, ...]]
     change: Change
     inertial: bool = False
+    placed: bool = False
     rules: tuple[Number, ...] = ()
 
     @property
@@ -158,9 +160,9 @@ def _geometry(model: Model, kind: str, of: str) -> NumberInput:
     claims = frozenset(("geometry", name) for name in chosen)
     if of:
         meaning, entries = f"placement of {of}", ways[of].convention.entries
-        return NumberInput(f"{kind}:{of}", (6,), "m, rad", meaning, entries, nominal, claims, change)
+        return NumberInput(f"{kind}:{of}", (6,), "m, rad", meaning, entries, nominal, claims, change, placed=True)
     meaning = "placements of joints, frames and cut joints"
-    return NumberInput(kind, (len(rows), 6), "m, rad", meaning, rows, nominal, claims, change)
+    return NumberInput(kind, (len(rows), 6), "m, rad", meaning, rows, nominal, claims, change, placed=True)
 
 
 # -- inertia -----------------------------------------------------------------------------------------------------------

@@ -169,8 +169,9 @@ class DualPlant(Plant):
         """Method of the derivatives of forward dynamics."""
         numbers = varied_numbers(self.model, (*self.held, *self.constants), self.payload)
         varied = any(each.inertial for each in numbers.values())
+        placed = any(each.placed for each in numbers.values())
         wrenches = tuple(self.wrenches)
-        return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied)
+        return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied, placed=placed)
 
     def instant(self, values: Mapping[str, Any]) -> Instant:
         return super().instant(values) if self.has_constraints else DualInstant(self, values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ...formulations import drives_of
 from ...model import Model, NumberInput, number_input, number_inputs, with_numbers
 from ...model.number_inputs import KINDS, LAWS, OF_DRIVES, with_value
@@ -54,6 +54,10 @@ def add_varied(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
     _require_law(model, vary)
     numbers = varied_numbers(model, vary, frame)
     number_inputs(model, [each.name for name, each in numbers.items() if not {*vary} >= TOGETHER or name != "mass"])
+    if model.constraints and (placed := [name for name, each in numbers.items() if each.placed]):
+        fix = "compile functions with geometry as an input, or load a robot with other numbers"
+        message = "the geometry of a robot with loops or contacts cannot vary: where it starts depends on it"
+        raise UnsupportedError(message, where="vary", got=placed[0], fix=fix)
     for name, each in numbers.items():
         where = f"vary[{name!r}]"
         inputs.add(name, vary[name], each.shape, where)

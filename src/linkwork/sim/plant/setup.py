@@ -138,10 +138,11 @@ def _plant(
     if key in cache:
         return cache[key]
     model, notes = _simulated_model(workspace.model, options.limits, options)
-    varied = any(each.inertial for each in varied_numbers(model, inputs.shapes, payload).values())
+    numbers = varied_numbers(model, inputs.shapes, payload).values()
+    varied, placed = any(each.inertial for each in numbers), any(each.placed for each in numbers)
     constrained = model.constrained or options.contacts is not None
     quantity = "constrained_dynamics" if constrained else "forward_dynamics"
-    method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied)
+    method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied, placed=placed)
     programs = {name: each and each.program for name, each in functions.items()}
     by_frame = {frame: each and each.program for frame, each in wrenches.items()}
     plant = Plant(
