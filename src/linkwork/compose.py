@@ -23,21 +23,22 @@ import numpy as np
 
 from .codegen.optimised import optimised
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
-from .formulations import OFF_LINE, QUANTITIES, Problem, layouts, methods, sizes
+from .formulations import QUANTITIES, Problem, layouts, methods, sizes
 from .formulations.quantity import VARIABLES
 from .function import Function
-from .metadata import PORT_NAME, Label
-from .model import Model, command_vector
+from .metadata import PORT_NAME, Label, Nominal
+from .model import Model, NumberInput, command_vector, number_inputs
 from .pipeline import (
     HasModel,
     bound,
+    checked_inputs,
     checked_options,
     choose,
     close_methods,
     compile_quantity,
     instructions,
     model_of,
-    nominal_parameters,
+    nominal_of,
     tangents,
 )
 from .program import PARAMETER, STATE, Port, Program, trace
@@ -47,7 +48,9 @@ from .quoting import identifier
 
 COMBINATIONS = 24  # of methods that are tried; beyond, one quantity after the other
 RESERVED = ("out", "threads", "wrenches")  # options of a call
-OPTIONS = ("name", "methods", "dtype", "backend", "function", "robot", "self", *OFF_LINE)  # names arguments cannot have
+OPTIONS = (  # names arguments cannot have
+    "name", "methods", "dtype", "backend", "function", "robot", "self", "inputs", "parameters", "payload",
+)  # fmt: skip
 AGAIN = 12  # further calls of a function that looks constant while random numbers are drawn
 TRACED = (
     "the function runs once, on arrays without values: use NumPy's functions and operators, np.where(condition, a, b) "
@@ -83,9 +86,8 @@ class TracedRobot:
     Args:
         robot: A Robot or a Model.
         methods: Method by quantity. Default: the one with the fewest instructions.
-        parameters: How inertial parameters are treated, as in ``linkwork.compile``.
-        payload: Frame that carries the input ``payload``, if there is one.
-        inputs: Values of the inputs ``parameters`` and ``payload``, by name.
+        inputs: Values of numbers of the robot, by the names that ``linkwork.compile`` takes for ``inputs``: gravity,
+            payloads, friction. Default: its own.
 
     Example:
         >>> arm = linkwork.TracedRobot(robot)
@@ -97,14 +99,11 @@ class TracedRobot:
         self,
         robot: Model | HasModel,
         methods: Mapping[str, str] | None = None,
-        parameters: str = "minimal",
-        payload: str | None = None,
         inputs: Mapping[str, Any] | None = None,
     ):
         self.model = model_of(robot)
         self.used: dict[tuple[Any, ...], Problem] = {}
-        self._methods, self._parameters, self._payload = dict(methods or {}), parameters, payload
-        self._inputs = dict(inputs or {})
+        self._methods, self._inputs = dict(methods or {}), dict(inputs or {})
 
     @property
     def nq(self) -> int:
@@ -149,7 +148,7 @@ class TracedRobot:
         inputs = self._bound(problem, values, named)
         if wrenches:
             inputs["wrenches"] = np.stack([_array(row) for row in wrenches.values()])
-        inputs |= {name: self._inputs[name] for name in OFF_LINE if name in problem.inputs}
+        inputs |= {port: self._inputs[each.name] for port, each in problem.numbers.items()}
         arrays = [_vector(quantity, name, inputs[name], shape) for name, shape in problem.inputs.items()]
         results = problem.evaluate(*arrays)
         outputs = [_output(results[name], shape) for name, shape in problem.outputs.items()]
@@ -160,14 +159,13 @@ class TracedRobot:
         key = quantity, wrenches, *sorted((k, repr(v)) for k, v in options.items())
         if key not in self.used:
             more: dict[str, Any] = {k: v for k, v in options.items() if k not in ("drives", "parameters")}
-            if quantity != "regressor" and (self._payload or self._parameters != "minimal"):
-                more |= {"payload": self._payload}
-            parameters = options.get("parameters", self._parameters)
+            more["inputs"] = used_inputs(self.model, quantity, tuple(self._inputs))
+            parameters = options.get("parameters", "minimal")
             problem = bound(self.model, quantity, wrenches=wrenches, parameters=parameters, drives=drives, **more)
             if methods(quantity):
-                varied = problem.needs["as_input"]
+                varied, placed = problem.needs["as_input"], problem.needs["placed"]
                 asked = self._methods.get(quantity, "auto")
-                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied)
+                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied, placed=placed)
                 problem = replace(problem, method=method)
             self.used[key] = problem
         return self.used[key]
@@ -267,6 +265,7 @@ def compile(
     parameters: str = "minimal",
     payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
+    inputs: Sequence[str] = (),
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -290,6 +289,8 @@ def compile(
         payload: A frame. Adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and inertia
             about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
         drives: Which parameters of the drives have columns in a regressor, as in ``Robot.regressor``.
+        inputs: Numbers of the robot that are inputs, each by its name: "gravity", "parameters:LINK", "payload:FRAME",
+            "friction" and others, see the page on inputs. A call that leaves one out takes the robot's own.
         dtype: "float64" (default) or "float32".
         backend: "native" (default), or "interpreter", which runs in NumPy without LLVM.
 
@@ -306,7 +307,7 @@ def compile(
         'q(7), v(7) -> inertia_matrix(7,7), bias(7), pose(4,4)'
     """
     options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters, "payload": payload}
-    options |= {"drives": drives, "dtype": dtype, "backend": backend}
+    options |= {"drives": drives, "inputs": inputs, "dtype": dtype, "backend": backend}
     if isinstance(quantity, str):
         name, _, of = quantity.partition(":")
         if not isinstance(method, str):
@@ -320,7 +321,7 @@ def _several(
 ) -> Function:
     """Compile several quantities into one program."""
     model = model_of(robot)
-    axes, drives = options.pop("axes"), options.pop("drives")
+    axes, drives, inputs = options.pop("axes"), options.pop("drives"), checked_inputs(options.pop("inputs"))
     dtype, wrenches = checked_options(wrenches=wrenches, axes=axes, **options)
     chosen = _by_output(quantities, frame)
     if isinstance(method, str) and method != "auto":
@@ -342,6 +343,7 @@ def _several(
             else options["parameters"],
             payload=options["payload"] if name != "regressor" else None,
             drives=drives,
+            inputs=used_inputs(model, name, inputs),
         )
         for output, (name, of) in chosen.items()
     }
@@ -350,8 +352,12 @@ def _several(
     shapes: dict[str, tuple[int, ...]] = {}
     for problem in problems.values():
         shapes |= problem.inputs
-    order = [*(name for name in shapes if name not in OFF_LINE), *(name for name in OFF_LINE if name in shapes)]
-    ports = [Port(name, shapes[name], PARAMETER if name in OFF_LINE else STATE) for name in order]
+    numbers: dict[str, NumberInput] = {}
+    nominal: dict[str, Nominal] = {}
+    for problem in sorted(problems.values(), key=lambda problem: -len(problem.numbers)):  # that of most inputs first
+        numbers, nominal = numbers | problem.numbers, nominal | nominal_of(problem)
+    order = [*(name for name in shapes if name not in numbers), *(name for name in numbers if name in shapes)]
+    ports = [Port(name, shapes[name], PARAMETER if name in numbers else STATE) for name in order]
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         results, bound_problems = {}, []
@@ -371,16 +377,22 @@ def _several(
         meanings |= {key: known[key] for key in problem.inputs}
         several = len(problem.outputs) > 1
         meanings |= {(f"{output}_{key}" if several else output): known[key] for key in problem.outputs}
-    return _compiled(model, name, ports, run, asked, meanings, dtype, options["backend"], wrenches, options["payload"])
+    more = wrenches, options["payload"], nominal
+    return _compiled(model, name, ports, run, asked, meanings, dtype, options["backend"], *more)
+
+
+def used_inputs(model: Model, quantity: str, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of ``inputs`` on which a quantity may depend: inertia is what a regressor leaves out."""
+    numbers = number_inputs(model, inputs)
+    return tuple(each.name for each in numbers if not (quantity == "regressor" and each.inertial))
 
 
 def _with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
     if not methods(problem.quantity):
         return problem
-    varied = problem.needs["as_input"]
-    method = choose(
-        problem.model, problem.quantity, asked.get(problem.quantity, "auto"), wrenches=problem.wrenches, varied=varied
-    )
+    asked_one, needs = asked.get(problem.quantity, "auto"), problem.needs
+    varied, placed = needs["as_input"], needs["placed"]
+    method = choose(problem.model, problem.quantity, asked_one, wrenches=problem.wrenches, varied=varied, placed=placed)
     return replace(problem, method=method)
 
 
@@ -424,7 +436,8 @@ def compile_function(
     methods: Mapping[str, str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
-    **inputs: Any,
+    inputs: Sequence[str] = (),
+    **shapes: Any,
 ) -> Function:
     """Compile an ordinary Python function of a robot's quantities; ``Robot.function`` explains the arguments."""
     model = model_of(robot)
@@ -434,13 +447,22 @@ def compile_function(
     label = name or getattr(function, "__name__", type(function).__name__).replace("<lambda>", "result")
     _check_port(label, "output")
     where = f"function {label!r}"
-    ports, meanings = _ports(function, inputs, model, where)
+    ports, meanings = _ports(function, shapes, model, where)
+    numbers = {each.port: each for each in number_inputs(model, checked_inputs(inputs))}
+    if taken := [port.name for port in ports if port.name in numbers]:
+        raise LinkworkError(
+            "an argument has the name of an input", where=where, got=taken[0], fix="rename the argument"
+        )
+    ports += [Port(name, each.shape, PARAMETER) for name, each in numbers.items()]
+    meanings |= {name: ", ".join(filter(None, (each.meaning, each.unit))) for name, each in numbers.items()}
+    nominal = {name: Nominal(each.name, each.rows, each.nominal) for name, each in numbers.items()}
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-        traced = TracedRobot(model, methods)
+        of_robot = {each.name: values[name] for name, each in numbers.items()}
+        traced = TracedRobot(model, methods, of_robot)
 
-        def call() -> dict[str, Any]:
-            arrays = {key: TracedArray(value) for key, value in values.items()}  # new ones: it may change them in place
+        def call() -> dict[str, Any]:  # on new arrays: it may change them in place
+            arrays = {key: TracedArray(value) for key, value in values.items() if key not in numbers}
             return _outputs(function(traced, **arrays), label, where)
 
         results = traced_once(call, where, function)
@@ -449,7 +471,8 @@ def compile_function(
     for quantity in methods or {}:
         if quantity not in QUANTITIES:
             raise UnknownNameError("quantity of methods=", quantity, QUANTITIES, where=where)
-    return _compiled(model, label, ports, run, dict(methods or {}), meanings, dtype, backend)
+    chosen = dict(methods or {})
+    return _compiled(model, label, ports, run, chosen, meanings, dtype, backend, nominal=nominal)
 
 
 def _ports(
@@ -553,6 +576,7 @@ def _compiled(
     backend: str,
     wrenches: tuple[str, ...] = (),
     payload: str | None = None,
+    nominal: Mapping[str, Nominal] = {},
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
 
@@ -567,6 +591,9 @@ def _compiled(
         return trace(name, call, ports, StrictGraph()), problems
 
     program, problems = traced(asked)
+    if twice := [port.name for port in program.outputs if port.name in nominal]:
+        fix = f'give the output another name: {{"my_name": "{twice[0]}", ...}}'
+        raise LinkworkError("an output has the name of an input", where=name, got=twice[0], fix=fix)
     open_to: dict[str, list[str]] = {}
     for problem in problems:
         if problem.method is not None and problem.quantity not in asked:
@@ -587,7 +614,7 @@ def _compiled(
         wrenches=wrenches,
         payload=payload or "",
         assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
-        nominal=nominal_parameters(model) if any(port.name == "parameters" for port in ports) else {},
+        nominal=nominal,
         meanings=meanings,
     )
     along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None

@@ -177,6 +177,8 @@ class Differentiable:
     ) -> tuple[str, ...]:
         names, where = default if names is None else names, f"{self.__name__}, {where}"
         chosen = tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
+        asked = {nominal.name: port for port, nominal in self.label.nominal.items()} if kind == "input" else {}
+        chosen = tuple(asked.get(name, name) if isinstance(name, str) else name for name in chosen)
         for name in chosen:
             if not isinstance(name, str):
                 raise LinkworkError(
@@ -264,7 +266,8 @@ def _label(label: Label, program: Program, made: Program, meanings: Mapping[str,
     texts = {name: text for name, text in label.meanings.items() if name in kept}
     texts |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
     layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
-    return replace(label, quantity=made.name, layouts=layouts, meanings=texts, patterns={})
+    nominal = {name: each for name, each in label.nominal.items() if name in kept}
+    return replace(label, quantity=made.name, layouts=layouts, nominal=nominal, meanings=texts, patterns={})
 
 
 def _meanings(wrt: Sequence[str], of: Sequence[str], tangents: Mapping[str, Program]) -> dict[str, str]:

@@ -268,7 +268,9 @@ class Function(Differentiable):
                 f"{self.__name__} takes {len(names)} inputs", got=f"{len(args)} arguments", expected=self.signature
             )
         values = dict(zip(names, args, strict=False))
+        asked = {nominal.name: name for name, nominal in self.label.nominal.items()}
         for name, value in named.items():
+            name = asked.get(name, name)
             if name not in names:
                 raise UnknownNameError("input", name, names, where=self.__name__)
             if name in values:
@@ -277,6 +279,9 @@ class Function(Differentiable):
         for name in {"tau_known", "commands"}.intersection(names, self.label.layouts):  # zero by default
             if values.get(name) is None:
                 values[name] = np.zeros(self.program.inputs[names.index(name)].shape)
+        for name, nominal in self.label.nominal.items():  # the robot's own by default
+            if values.get(name) is None:
+                values[name] = nominal.array(self.program.inputs[names.index(name)])
         if missing := [name for name in names if name not in values]:
             raise ShapeError(
                 f"{self.__name__} needs {', '.join(missing)}",

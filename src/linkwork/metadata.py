@@ -9,6 +9,8 @@ from keyword import iskeyword
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
 from .model.coordinates import Layout, Segment
 from .program.program import Port, Program, entry
 from .quoting import unprintable
@@ -19,6 +21,19 @@ FORMAT = "linkwork-function-2"
 DTYPES = ("float64", "float32")
 PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
+
+
+@dataclass(frozen=True)
+class Nominal:
+    """An input that holds numbers of the robot: their name, names of entries or rows, and the robot's own values."""
+
+    name: str  # as ``compile(inputs=...)`` takes it
+    rows: tuple[str, ...]  # along the first axis
+    values: tuple[float, ...]  # flat
+
+    def array(self, port: Port) -> np.ndarray:
+        """Return the values in the shape of the input."""
+        return np.array(self.values, float).reshape(port.shape)
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class Label:
     axes: str = ""  # "world" or "local", of quantities that have the choice
     payload: str = ""  # frame that carries the input ``payload``
     assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
-    nominal: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # link -> its row of ``parameters``
+    nominal: Mapping[str, Nominal] = field(default_factory=dict)  # inputs that hold numbers of the robot
     meanings: Mapping[str, str] = field(default_factory=dict)  # input or output -> what it is, with its unit
     patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of packed outputs
 
@@ -93,7 +108,7 @@ def _label(data: dict[str, Any], program: Program) -> Label:
     if wrenches and ("wrenches" not in ports or ports["wrenches"].shape != (len(wrenches), 6)):
         raise ValueError(f"{len(wrenches)} frames do not fit its input 'wrenches'")
     lists = {"layouts": layouts, "wrenches": wrenches, "assumed": _names(data.get("assumed", ()), "assumed")}
-    lists["nominal"] = _nominal(data.get("nominal", {}), ports.get("parameters"))
+    lists["nominal"] = _nominals(data.get("nominal", {}), {port.name: port for port in program.inputs})
     lists["meanings"] = _meanings(data.get("meanings", {}), ports)
     lists["patterns"] = read_patterns(data.get("patterns", {}), program.outputs)
     texts = {name: _name(value, name) for name, value in data.items() if name not in lists}
@@ -116,16 +131,21 @@ def _layout(data: Any, what: str) -> Layout:
     return Layout(tuple(segments))
 
 
-def _nominal(data: Any, port: Port | None) -> dict[str, tuple[float, ...]]:
-    """Return the nominal rows of the input ``parameters``, by link."""
-    shape = port.shape if port is not None else (0, 10)
-    if not isinstance(data, dict) or len(data) not in (0, shape[0]):
-        raise ValueError("the nominal parameters of its label do not fit its input 'parameters'")
-    for name, row in data.items():
-        numbers = isinstance(row, (list, tuple)) and all(type(x) in (int, float) and isfinite(x) for x in row)
-        if not numbers or len(row) != shape[1]:
-            raise ValueError(f"the nominal parameters of {name!r} are not {shape[1]} numbers")
-    return {_name(name, "a link"): tuple(map(float, row)) for name, row in data.items()}
+def _nominals(data: Any, ports: Mapping[str, Port]) -> dict[str, Nominal]:
+    if not isinstance(data, dict) or not data.keys() <= ports.keys():
+        raise ValueError("the nominal values of its label are not those of its inputs")
+    return {name: _nominal(entry, ports[name]) for name, entry in data.items()}
+
+
+def _nominal(data: Any, port: Port) -> Nominal:
+    what = f"the nominal values of {port.name!r}"
+    if not isinstance(data, dict) or data.keys() != Nominal.__dataclass_fields__.keys():
+        raise ValueError(f"{what} have no name, rows and values")
+    values, rows = data["values"], _names(data["rows"], what)
+    numbers = isinstance(values, (list, tuple)) and all(type(x) in (int, float) and isfinite(x) for x in values)
+    if not numbers or len(values) != port.size or len(rows) != (port.shape[0] if port.shape else len(rows)):
+        raise ValueError(f"{what} are not {port.size} numbers with names")
+    return Nominal(_name(data["name"], what), rows, tuple(map(float, values)))
 
 
 def _meanings(data: Any, ports: Mapping[str, Port]) -> dict[str, str]:

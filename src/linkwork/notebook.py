@@ -43,7 +43,7 @@ def function_html(function: Any) -> str:
         "method": label.method,
         "frame": label.frame,
         "operations": function.operations,
-        "off line": function.off_line_operations if label.nominal or label.payload else "",
+        "off line": function.off_line_operations if label.nominal else "",
         "instructions": len(function.program.instructions),
         "numbers": f"{function.dtype}, {function.backend}",
     }

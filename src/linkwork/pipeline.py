@@ -11,12 +11,12 @@ import numpy as np
 
 from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
-from .formulations import OFF_LINE, Method, Problem, by_inertia_and_bias, find_method, methods, position_map
+from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
-from .metadata import DTYPES, Label
-from .model import Model
+from .metadata import DTYPES, Label, Nominal
+from .model import Model, number_inputs
 from .parameters import parameter_vector
-from .program import PARAMETER, Port, Program, count, trace
+from .program import PARAMETER, STATE, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
 from .targets import find as find_target
 from .timing import least_seconds
@@ -72,6 +72,15 @@ def checked_options(
     return dtype, wrenches
 
 
+def checked_inputs(inputs: Any) -> tuple[str, ...]:
+    """Return the names of the numbers that are inputs."""
+    names = isinstance(inputs, Sequence) and not isinstance(inputs, str)
+    if not names or not all(isinstance(name, str) for name in inputs):
+        fix = f"inputs=[{inputs!r}]" if isinstance(inputs, str) else "give their names; values go into the call"
+        raise UnsupportedError("inputs is a list of names", got=repr(inputs), fix=fix)
+    return tuple(inputs)
+
+
 def compile_quantity(
     robot: Model | HasModel,
     quantity: str,
@@ -83,6 +92,7 @@ def compile_quantity(
     parameters: str = "minimal",
     payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
+    inputs: Sequence[str] = (),
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -92,7 +102,7 @@ def compile_quantity(
     names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
     dtype, wrenches = checked_options(wrenches=wrenches, dtype=dtype, backend=backend, **names)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
-    options["drives"] = drives
+    options |= {"drives": drives, "inputs": checked_inputs(inputs)}
     problem = bound(model, quantity, wrenches=wrenches, **options)
     if "contacts" in problem.definition.inputs and dtype != "float64":
         message = "which equations of the contacts follow from others is decided by more digits than this type has"
@@ -120,6 +130,7 @@ def bound(
     *,
     parameters: str = "minimal",
     drives: bool | Sequence[str] | None = None,
+    inputs: tuple[str, ...] = (),
     **options: Any,
 ) -> Problem:
     """Return the Problem that ``compile`` solves, without a method yet.
@@ -131,7 +142,10 @@ def bound(
         if parameters not in COLUMNS:
             raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
         columns = parameter_vector(model, parameters, drives)
-    return Problem(model, quantity, parameters=parameters, columns=columns, **options)
+        if parameters != "standard" and any(each.placed for each in number_inputs(model, inputs)):
+            message, fix = "which parameters act together depends on the geometry", 'parameters="standard"'
+            raise UnsupportedError(message, where=quantity, got=f"{parameters!r}, and geometry as an input", fix=fix)
+    return Problem(model, quantity, parameters=parameters, columns=columns, as_inputs=inputs, **options)
 
 
 def tangents(model: Model) -> dict[str, Program]:
@@ -160,7 +174,7 @@ def _label(problem: Problem) -> Label:
         problem.axes if problem.definition.has_axes else "",
         problem.payload or "",
         problem.assumed,
-        nominal_parameters(model) if problem.parameters == "input" else {},
+        nominal_of(problem),
         problem.meanings,
     )
 
@@ -169,10 +183,9 @@ def _name(problem: Problem) -> str:
     return problem.method.name if problem.method is not None else ""
 
 
-def nominal_parameters(model: Model) -> dict[str, tuple[float, ...]]:
-    """Return the rows of the input ``parameters`` that the robot has itself, by link."""
-    rows = zip(model.bodies, model.parameters(), strict=True)
-    return {body.name: tuple(map(float, row)) for body, row in rows}
+def nominal_of(problem: Problem) -> dict[str, Nominal]:
+    """Return the robot's own values of the numbers that are inputs."""
+    return {port: Nominal(each.name, each.rows, each.nominal) for port, each in problem.numbers.items()}
 
 
 def traced(
@@ -256,17 +269,23 @@ def _trace(problem: Problem) -> Program:
             for name, value in problem.evaluate(*values).items()
         }
 
-    stage = {name: (PARAMETER,) for name in OFF_LINE}
-    ports = [Port(name, shape, *stage.get(name, ())) for name, shape in problem.inputs.items()]
+    stages = {name: PARAMETER if name in problem.numbers else STATE for name in problem.inputs}
+    ports = [Port(name, shape, stages[name]) for name, shape in problem.inputs.items()]
     return trace(problem.quantity, run, ports)
 
 
 def choose(
-    model: Model, quantity: str, method: str = "auto", *, wrenches: Sequence[str] = (), varied: bool = False
+    model: Model,
+    quantity: str,
+    method: str = "auto",
+    *,
+    wrenches: Sequence[str] = (),
+    varied: bool = False,
+    placed: bool = False,
 ) -> Method:
     """Return the method of a quantity that is part of a larger program.
 
-    ``varied``: whether inertias are inputs. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
+    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
     the bias.
     """
     if not isinstance(method, str):
@@ -275,8 +294,9 @@ def choose(
         if method not in CHOOSING and "+" not in method:
             raise UnknownNameError("method for a robot with loops", method, CHOOSING, where="inertia matrix + bias")
         parts = method.split("+", 1) if "+" in method else (method, method)
-        inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied)
-        bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied)
+        inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied, placed=placed)
+        bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied, placed=placed)
         return by_inertia_and_bias(inertia, bias, quantity)
-    problem = Problem(model, quantity, wrenches=tuple(wrenches), parameters="input" if varied else "minimal")
+    inputs: dict[str, Any] = {"parameters": "input" if varied else "minimal", "as_inputs": ("geometry",) * placed}
+    problem = Problem(model, quantity, wrenches=tuple(wrenches), **inputs)
     return find_method(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)

@@ -519,7 +519,8 @@ class Robot(RobotFunctions):
         methods: Mapping[str, str] | None = None,
         dtype: Any = "float64",
         backend: str = "native",
-        **inputs: Any,
+        inputs: Sequence[str] = (),
+        **shapes: Any,
     ) -> Function:
         """Compile an ordinary Python function of a robot's quantities.
 
@@ -537,7 +538,8 @@ class Robot(RobotFunctions):
             methods: Method by quantity. Default: the combination with the fewest instructions.
             dtype: "float64" (default) or "float32".
             backend: "native" (default), or "interpreter", which runs in NumPy without LLVM.
-            **inputs: Shape of each further argument: (4, 4), 6 for (6,), () for one number, or a ``linkwork.Input``.
+            inputs: Numbers of the robot that are further inputs, as in ``linkwork.compile``.
+            **shapes: Shape of each further argument: (4, 4), 6 for (6,), () for one number, or a ``linkwork.Input``.
 
         Returns:
             A Function like any other: batches, threads, derivatives, counts, exports.
@@ -554,7 +556,8 @@ class Robot(RobotFunctions):
             >>> f.signature
             'q(7), target(4,4), k(6) -> stiffness_torque(7)'
         """
-        return compile_function(self, function, name=name, methods=methods, dtype=dtype, backend=backend, **inputs)
+        options: dict[str, Any] = {"name": name, "methods": methods, "dtype": dtype, "backend": backend}
+        return compile_function(self, function, inputs=inputs, **options, **shapes)
 
     def symbolic(self, quantity: str = "inverse_dynamics", **options: Any) -> SymbolicModel:
         """Return the equations of a quantity, with symbols for the robot's constants.

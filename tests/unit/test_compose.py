@@ -87,7 +87,7 @@ def test_options_of_several_quantities():
     p = PANDA.compile(["bias", "inertia_matrix"], parameters="input", payload=HAND)
     assert [port.name for port in p.program.inputs] == ["q", "v", "parameters", "payload"]
     load = np.array([1.5, 0.01, 0.02, 0.1, 0.01, 0, 0, 0.02, 0, 0.03])
-    nominal = np.array(list(p.label.nominal.values()))
+    nominal = np.array(PANDA.parameters)
     expected = PANDA.compile("bias", payload=HAND)(q, v, load)
     assert close(p(q, v, nominal, load).bias, expected) and p.off_line_operations.mul
     by = PANDA.compile(["bias", "inertia_matrix"], method={"bias": "newton-euler"})

@@ -22,6 +22,7 @@ from linkwork.errors import LinkworkError, ModelError
 from linkwork.html import page as document
 from linkwork.identify import Log
 from linkwork.io.parameter_file import write_parameters
+from linkwork.metadata import Nominal
 from linkwork.model import Description, Link, LinkInertia, describe
 from linkwork.quoting import UNPRINTABLE
 from linkwork.report import sections
@@ -232,8 +233,9 @@ def test_a_motor_is_no_statement(robot):
 
 def test_docstrings_of_anything():
     """The label of a function made by hand may say anything."""
-    function = linkwork.load("planar2r").compile("gravity", backend="interpreter")
-    label = replace(function.label, robot=EVIL, frame=EVIL, nominal={EVIL: (0.0,) * 10}, assumed=(EVIL,))
+    function = linkwork.load("planar2r").compile("gravity", parameters="input", backend="interpreter")
+    nominal = {"parameters": Nominal(EVIL, (EVIL, EVIL), (0.0,) * 20)}
+    label = replace(function.label, robot=EVIL, frame=EVIL, nominal=nominal, assumed=(EVIL,))
     odd = Function(function.program, label, "float64", "interpreter")
     assert_only_computes(odd.to_numpy())
     assert visible(odd.to_numpy() + odd.to_latex() + repr(odd), keep="\n")
@@ -243,7 +245,8 @@ def test_docstrings_of_anything():
 @pytest.mark.parametrize("name", [EVIL, ROBOT, "??/", "*" * 300 + "/", "\\"])
 def test_exported_c(name, tmp_path):
     function = linkwork.load("planar2r").compile("gravity", parameters="input", backend="interpreter")
-    nominal = {f"{name}{k}": row for k, row in enumerate(function.label.nominal.values())}
+    own = function.label.nominal["parameters"]
+    nominal = {"parameters": replace(own, rows=tuple(f"{name}{k}" for k in range(len(own.rows))))}
     layouts = {
         port: replace(layout, segments=tuple(replace(s, name=f"{name}{s.name}") for s in layout.segments))
         for port, layout in function.label.layouts.items()

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ModelError
 from ..model.element import positive, whole
 from ..renamed import refuse
-from ..scalar import sign, sqrt
+from ..scalar import is_zero, sign, sqrt
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Pose, Symmetric, Vector
 from .law import TINY, ForceLaw, nonnegative, vector
 
@@ -56,7 +56,7 @@ class Drag(ForceLaw, name="drag"):
         v, w = velocity.linear - pose.inward(Vector(*self.current)), velocity.angular
         axial = -self.length * (self.c_axial + self.k_axial * (v.x * sign(v.x))) * v.x
         force, moment = Vector(axial), Vector()
-        for at, weight in _rule(self.points if self.k_normal else 2):
+        for at, weight in _rule(2 if is_zero(self.k_normal) else self.points):
             x = at * self.length
             y, z = v.y + w.z * x, v.z - w.y * x
             speed = sqrt(y * y + z * z + TINY)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..model.element import Mark, number, positive
 from ..scalar import atan2, positive_part, sign, sin, sqrt
 from ..spatial import Force, Motion, Pose, Vector
-from .law import TINY, ForceLaw, direction, nonnegative
+from .law import TINY, ForceLaw, direction, length_of, nonnegative
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Contact(ForceLaw, name="contact"):
         return self.height, self.normal
 
     def __call__(self, pose: Pose, velocity: Motion) -> Force:
-        normal = Vector(*self.normal) * (1 / math.hypot(*self.normal))
+        normal = Vector(*self.normal) * (1 / length_of(self.normal))
         depth = self.height - normal.dot(pose.origin)
         n, v = pose.inward(normal), velocity.linear
         rising = n.dot(v)
@@ -104,7 +103,7 @@ class Tyre(ForceLaw, name="tyre"):
         return Mark("rim", (self.radius,))
 
     def __call__(self, pose: Pose, velocity: Motion) -> Force:
-        normal = Vector(*self.normal) * (1 / math.hypot(*self.normal))
+        normal = Vector(*self.normal) * (1 / length_of(self.normal))
         n, v = pose.inward(normal), velocity.linear
         level = 1 / sqrt(n.x * n.x + n.y * n.y + TINY)  # normalises x and m; a wheel that lies flat has neither
         x, r = Vector(-n.y, n.x) * level, Vector(n.x, n.y) * (-self.radius * level)

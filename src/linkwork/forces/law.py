@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..model.element import Element, number, numbers
+from ..scalar import Scalar, sqrt
 from ..spatial import ArticulatedInertia, Force, Motion, Pose
 
 TINY = 1e-30  # (m/s)^2, added to squared speeds: it changes no value, and the derivative of the root is finite at rest
 
 
-def nonnegative(default: float, unit: str = "") -> Any:
+def nonnegative(default: float, unit: str = "", **rule: Any) -> Any:
     """Declare a field that holds a number, zero or more."""
-    return number(default, least=0, unit=unit)
+    return number(default, least=0, unit=unit, **rule)
 
 
 def vector(default: tuple[float, float, float], unit: str = "", **rule: Any) -> Any:
@@ -23,6 +26,13 @@ def vector(default: tuple[float, float, float], unit: str = "", **rule: Any) -> 
 def direction() -> Any:
     """Declare a field that holds a vector of any length except zero; default: z."""
     return vector((0.0, 0.0, 1.0), nonzero=True, fix="give a direction, such as (0, 0, 1)")
+
+
+def length_of(direction: Sequence[Scalar]) -> Scalar:
+    """Return the length of a direction."""
+    if all(isinstance(x, float) for x in direction):
+        return math.hypot(*direction)
+    return sqrt(sum((x * x for x in direction), start=0))
 
 
 class ForceLaw(Element):

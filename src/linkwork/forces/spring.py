@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import ModelError
 from ..model.element import HUGE, Mark, Rule, declare, numbers
-from ..scalar import Scalar, beyond, sqrt
+from ..scalar import Scalar, beyond, is_zero, sqrt
 from ..spatial import Force, Motion, Pose, Vector
 from .law import TINY, ForceLaw, nonnegative
 
@@ -113,7 +113,7 @@ class Spring(ForceLaw, name="spring"):
     def _segments(self, poses: Sequence[Pose]) -> list[tuple[int, float, Vector]]:
         """Return, for each segment, the number of its first place, its share, and the vector to the next place."""
         shares = self.shares or [1.0] * len(self.to)
-        return [(k, x, poses[k + 1].origin - poses[k].origin) for k, x in enumerate(shares) if x]
+        return [(k, x, poses[k + 1].origin - poses[k].origin) for k, x in enumerate(shares) if not is_zero(x)]
 
     def _length(self, poses: Sequence[Pose]) -> Scalar:
         return sum((share * _norm(way) for _, share, way in self._segments(poses)), start=0)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..model.element import Mark, number
-from ..scalar import Scalar, absolute
+from ..scalar import Scalar, absolute, is_zero
 from ..spatial import Force, Motion, Pose, Vector
-from .law import ForceLaw, direction, nonnegative
+from .law import ForceLaw, direction, length_of, nonnegative
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Thruster(ForceLaw, name="thruster"):
         return Mark("nozzle", self.axis)
 
     def __call__(self, pose: Pose, velocity: Motion, commands: Sequence[Scalar]) -> Force:
-        return Force(Vector(*self.axis) * (commands[0] / math.hypot(*self.axis)))
+        return Force(Vector(*self.axis) * (commands[0] / length_of(self.axis)))
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,12 @@ class Rotor(ForceLaw, name="rotor"):
 
     drag: float = nonnegative(0.0, "m")
     spin: float = number(1.0, among=(1.0, -1.0))
-    thrust: float = nonnegative(0.0, "N s^2")
+    thrust: float = nonnegative(0.0, "N s^2", switch=True)
 
     @property
     def commands(self) -> dict[str, str]:
         """Its command and the unit: speed in rad/s, or thrust in N."""
-        return {"speed": "rad/s"} if self.thrust else {"thrust": "N"}
+        return {"speed": "rad/s"} if not is_zero(self.thrust) else {"thrust": "N"}
 
     @property
     def mark(self) -> Mark:
@@ -73,5 +72,5 @@ class Rotor(ForceLaw, name="rotor"):
 
     def __call__(self, pose: Pose, velocity: Motion, commands: Sequence[Scalar]) -> Force:
         (u,) = commands
-        T = self.thrust * u * absolute(u) if self.thrust else u
+        T = self.thrust * u * absolute(u) if not is_zero(self.thrust) else u
         return Force(Vector(0, 0, T), Vector(0, 0, (-self.spin * self.drag) * T))

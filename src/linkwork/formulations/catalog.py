@@ -110,6 +110,7 @@ def by_inertia_and_bias(inertia: Method, bias: Method, quantity: str = "forward_
         grouped=inertia.grouped and bias.grouped,
         loops=inertia.loops and bias.loops,
         coupled=inertia.coupled and bias.coupled,
+        placed=inertia.placed and bias.placed,
         rigid=inertia.rigid or bias.rigid,
         kinds=inertia.kinds if bias.kinds is None else bias.kinds,  # all methods that restrict kinds allow the same
     )

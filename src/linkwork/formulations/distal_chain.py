@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..model import Model
 from ..scalar import Scalars
-from ..spatial import Inertia, Screw, Transform, Vector
+from ..spatial import Inertia, Pose, Screw, Transform, Vector
 
 
 class DistalChain:
@@ -40,5 +40,6 @@ def _constant(model: Model, i: int) -> Transform:
 
 
 def inverse(transform: Transform) -> Transform:
-    """Return the inverse of a chain of constant screws."""
-    return Transform(*(Screw(s.axis, s.c, -s.s, -s.t) for s in reversed(transform.screws)))
+    """Return the inverse of a chain of constant screws, or of poses."""
+    parts = reversed(transform.screws)
+    return Transform(*(s.inverse() if isinstance(s, Pose) else Screw(s.axis, s.c, -s.s, -s.t) for s in parts))

@@ -51,6 +51,7 @@ class Method:
         closed: it works on the user's vectors; default False.
         rigid: it is for rigid links only, and nothing can be added to it (see ``total_inertia``); default False.
         coupled: it works where transmissions couple the rotors of several joints; default True.
+        placed: it works where geometry is an input; default True.
         kinds: kinds of joints that it supports, besides a floating base; default: all.
         fits: function that returns why the method does not suit a model, or an empty text; default: none.
 
@@ -76,16 +77,18 @@ class Method:
     closed: bool = False
     rigid: bool = False
     coupled: bool = True
+    placed: bool = True
     kinds: tuple[str, ...] | None = None
     fits: Callable[[Model], str] | None = None
 
-    def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False) -> str:
+    def refusal(self, model: Model, wrenches: bool = False, as_input: bool = False, placed: bool = False) -> str:
         """Return why the method does not work for a model.
 
         Args:
             model: the robot.
             wrenches: it is to take wrenches; default False.
             as_input: inertia parameters are to be inputs; default False.
+            placed: geometry is to be an input; default False.
 
         Returns:
             The reason; empty if the method works.
@@ -110,6 +113,8 @@ class Method:
             return "it takes no wrenches"
         if as_input and not self.grouped:
             return "it divides by masses, which may be zero when they are inputs"
+        if placed and not self.placed:
+            return "it depends on which axes are parallel or at right angles, and geometry is an input"
         return ""
 
     def _unfit(self, model: Model) -> str:

@@ -120,7 +120,7 @@ class Moving:
         else:
             wd = wd + jw_i.cross(motion.v.angular)                                                            # (5)
             u = Vector(ww.xz + wd.y, ww.yz - wd.x, -(ww.xx + ww.yy))
-        if only_slides(motion.S) and all(is_zero(screw.c * screw.s) for screw in X.screws):
+        if only_slides(motion.S) and all(isinstance(screw, Screw) and is_zero(screw.c * screw.s) for screw in X.screws):
             U = Matrix(*map(jR_i, Matrix(*map(jR_i, self.U.rows)).columns)).T  # the same matrix with entries exchanged
         else:
             U = body_matrix(ww, wd, u, E)                                                                     # (6)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import LinkworkError, UnknownNameError, one_of
-from ..model import Layout, Model, carrying, commanded, grouped
+from ..model import Layout, Model, NumberInput, commanded, grouped, number_inputs, with_numbers
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
 from .method import Method
@@ -18,7 +18,6 @@ from .regressor import Columns
 
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
-OFF_LINE = ("parameters", "payload")  # inputs that are constant while the robot moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +35,7 @@ class Problem:
             adds an input, and groups.
         payload: frame that carries a payload; adds an input. Default: none.
         columns: columns of a regressor; default: the standard parameters of the links.
+        as_inputs: further numbers of the robot that are inputs (see ``number_inputs``).
     """
 
     model: Model
@@ -47,6 +47,7 @@ class Problem:
     parameters: str = "minimal"
     payload: str | None = None
     columns: Columns | None = None
+    as_inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         definition, name, where = self.definition, self.quantity, self.model.name
@@ -63,9 +64,10 @@ class Problem:
             raise LinkworkError(f"{name} has no choice of axes", where=where, got=f"axes={self.axes!r}")
         if self.wrenches and not definition.takes_wrenches:
             raise LinkworkError(f"{name} takes no wrenches", where=where, got=", ".join(self.wrenches))
-        for frame in (self.frame, *self.wrenches, self.payload):
+        for frame in (self.frame, *self.wrenches):
             if frame is not None:
                 self.model.frame(frame)  # raises if there is none of this name
+        _ = self.numbers  # raises if there are no such numbers
 
     @cached_property
     def definition(self) -> Quantity:
@@ -77,14 +79,23 @@ class Problem:
     @property
     def variables(self) -> Iterator[Variable]:
         """The inputs, then the outputs."""
-        more = {"wrenches": bool(self.wrenches), "parameters": self.parameters == "input", "payload": self.payload}
-        names = (*self.definition.inputs, *(name for name, present in more.items() if present))
-        yield from (VARIABLES[name] for name in names)
+        yield from (VARIABLES[name] for name in (*self.definition.inputs, *["wrenches"] * bool(self.wrenches)))
+        for port, each in self.numbers.items():
+            documented = port in ("parameters", "payload")
+            yield VARIABLES[port] if documented else Variable(port, each.shape, each.unit, each.meaning)
         yield from self.definition.outputs
 
     @cached_property
+    def numbers(self) -> dict[str, NumberInput]:
+        """The numbers of the robot that are inputs, by the names of the inputs, in the order in which they act."""
+        special = {"parameters": "parameters"} if self.parameters == "input" and self.columns is None else {}
+        special |= {f"payload:{self.payload}": "payload"} if self.payload is not None else {}
+        numbers = number_inputs(self.model, (*special, *self.as_inputs))
+        return {special.get(each.name, each.port): each for each in numbers}
+
+    @cached_property
     def inputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the inputs by name; those of OFF_LINE come last."""
+        """Shapes of the inputs by name; those of ``numbers`` come last."""
         return self._shapes(list(self.variables)[: -len(self.definition.outputs)])
 
     @cached_property
@@ -111,13 +122,16 @@ class Problem:
     @property
     def assumed(self) -> tuple[str, ...]:
         """Sentences on what is built in besides the links."""
-        return tuple(filter(None, (_SENTENCES[topic](self.model) for topic in self.definition.built_in)))
+        sentences = (_SENTENCES[topic](self.model) for topic in self.definition.built_in)
+        inputs = ", ".join(each.name for each in self.numbers.values() if not each.inertial)
+        return (*filter(None, sentences), *([f"Inputs replace these numbers: {inputs}."] if inputs else []))
 
     @property
     def needs(self) -> dict[str, bool]:
         """What a method must support (see ``Method.refusal``)."""
-        as_input = self.parameters == "input" or self.payload is not None
-        return {"wrenches": bool(self.wrenches), "as_input": as_input}
+        as_input = any(each.inertial for each in self.numbers.values())
+        placed = any(each.placed for each in self.numbers.values())
+        return {"wrenches": bool(self.wrenches), "as_input": as_input, "placed": placed}
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
 
@@ -144,12 +158,10 @@ class Problem:
         return dict(zip(self.outputs, result if len(self.outputs) > 1 else (result,), strict=True))
 
     def _model(self, inputs: dict[str, Any]) -> Model:
-        """Return the robot with the parameters and payload of the inputs, grouped if the method allows it."""
-        if not any(name in inputs for name in OFF_LINE):
+        """Return the robot with the numbers of the inputs, grouped if the method allows it."""
+        if not self.numbers:
             return self.prepared
-        model = self.model.with_parameters(inputs["parameters"]) if "parameters" in inputs else self.model
-        if self.payload is not None:
-            model = carrying(model, self.payload, inputs["payload"])
+        model = with_numbers(self.model, self.numbers, inputs)
         return grouped(model) if self._groups else model
 
     @cached_property

@@ -127,7 +127,8 @@ class _Reader(Tables):
         # The file uses the frames of joints or the distal frames, the Description those of the links.
         file_frames = {name: self.distal.get(name, Placement()) for name in self.links}
         link_frames = {
-            name: file_frames[name] @ frames.pop(name)[1] if name in frames else Placement() for name in self.links
+            name: file_frames[name] @ replace(frames.pop(name)[1], written=None) if name in frames else Placement()
+            for name in self.links
         }
         if standard:
             frames = {f"{name}_dh": (name, Placement()) for name in self.distal} | frames

@@ -11,8 +11,9 @@ import yaml
 
 from ..errors import ModelError, one_of, perhaps
 from ..model.constraints import SECTIONS
+from ..model.conventions import XYZ_RPY
 from ..model.coordinates import Segment
-from ..model.description import MOST_LINKS, ConstraintDescription, LinkInertia, Mimic, Placement
+from ..model.description import MOST_LINKS, ConstraintDescription, LinkInertia, Mimic, Placement, Written
 from ..model.drive import JointValues
 from ..model.element import Element
 from ..model.joints import JOINT_KINDS, JointKind, joint_kind
@@ -165,7 +166,7 @@ class Tables(Nodes):
             self.fail(node, "it is placed twice", got=", ".join(row), expected=f"{', '.join(MODIFIED)}, or xyz and rpy")
         xyz = self.numbers(row["xyz"], 3) if "xyz" in row else [0.0, 0.0, 0.0]
         rpy = self.numbers(row["rpy"], 3) if "rpy" in row else [0.0, 0.0, 0.0]
-        return Placement(rotation_from_rpy(*rpy), np.array(xyz))
+        return Placement(rotation_from_rpy(*rpy), np.array(xyz), Written(XYZ_RPY, (*xyz, *rpy)))
 
     def inertia(self, row: Row, node: yaml.Node) -> LinkInertia:
         if "M" not in row:

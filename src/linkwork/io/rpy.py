@@ -7,27 +7,15 @@ and each of them costs operations. So an angle within 1e-10 of a multiple of pi/
 from __future__ import annotations
 
 from decimal import Decimal
-from math import atan2, hypot, pi
+from math import hypot, pi
 
 import numpy as np
 
 from ..model.description import Placement
+from ..model.rotations import rpy_from_rotation as rpy_from_rotation
 
 EXACT = 1e-10  # radians: an angle this close to a quarter turn is read as one
 QUARTER = pi / 2
-
-
-def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw of a rotation, the inverse of ``rotation_from_rpy``.
-
-    Roll and pitch are computed after undoing yaw, so that near gimbal lock, where yaw is ill defined, they compensate
-    its error.
-    """
-    r = rotation.tolist()
-    horizontal = hypot(r[0][0], r[1][0])
-    c, s = (r[0][0] / horizontal, r[1][0] / horizontal) if horizontal else (1.0, 0.0)
-    roll = atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
-    return roll + 0.0, atan2(-r[2][0], horizontal) + 0.0, atan2(s, c) + 0.0
 
 
 def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:

@@ -14,10 +14,20 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..model.description import STANDARD_GRAVITY, Description, JointDescription, Link, LinkInertia, Mimic, Placement
+from ..model.conventions import XYZ_RPY
+from ..model.description import (
+    STANDARD_GRAVITY,
+    Description,
+    JointDescription,
+    Link,
+    LinkInertia,
+    Mimic,
+    Placement,
+    Written,
+)
 from ..model.joints import FIXED, joint_kind
 from ..model.pseudo_inertia import symmetric
-from ..model.rotations import rotation_from_rpy
+from ..model.rotations import exact_angle, rotation_from_rpy
 from .findings import Findings
 from .other_formats import OTHERS, SDF
 from .rpy import EXACT, is_rounded_quarter_turn, rotation_from_quaternion
@@ -255,7 +265,8 @@ class _Reader:
                 message = f"the angle {word.lstrip('+-')} looks like a rounded multiple of pi/2; it is used as written"
                 self.warn(origin, message, "write at least eleven decimals, e.g. 1.57079632679")
         if "quat_xyzw" not in origin.attributes:
-            return Placement(rotation_from_rpy(*angles, exact=EXACT), translation)
+            values = *translation.tolist(), *(exact_angle(angle, EXACT) for angle in angles)
+            return Placement(rotation_from_rpy(*angles, exact=EXACT), translation, Written(XYZ_RPY, values))
         quaternion = origin.numbers("quat_xyzw", 4)
         if "rpy" in origin.attributes or not any(quaternion):
             got, expected = ", ".join(sorted(origin.attributes)[:20]), "either rpy or a quat_xyzw that is not zero"

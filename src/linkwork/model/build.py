@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError, UnknownNameError
-from ..spatial import Inertia, Matrix, Pose, Symmetric, Transform, Vector
+from ..spatial import Inertia, Pose, Symmetric, Transform, Vector
 from .commands import commands_of
 from .description import (
     ConstraintDescription,
@@ -28,6 +28,7 @@ from .description import (
     floating_joint,
 )
 from .drive import Transmission
+from .geometry import Geometry, Seat, pose_of
 from .model import Body, Constraint, FixedScrew, Frame, Joint, Model
 from .placement import FAR, joined, placement_of, screws, snapped
 from .places import check_places
@@ -74,6 +75,7 @@ def build(
     inertias = _locked_inertias(description, lock or {})
     _choose_frames(tree, inertias)
     model = _finish(description, tree, Vector(*direction), inertias)
+    model = replace(model, geometry=_geometry(description, joints, tree, inertias))
     check_places(model)
     transmissions = _transmissions(description, joints, friction, rotors, lock or {})
     warned = tuple(finding for finding in findings if finding.at_load)
@@ -315,7 +317,7 @@ def _finish(
     bodies, frames, totals = [], {}, []
     for i, node in enumerate(tree):
         totals.append(_inertia([(inertias[name], placement) for name, placement in node.links.items()]))
-        frames |= {name: Frame(name, i, _pose(placement)) for name, placement in node.links.items()}
+        frames |= {name: Frame(name, i, pose_of(placement)) for name, placement in node.links.items()}
         if node.joint is not None:
             bodies.append(Body(node.name, node.parent, _joint(node.joint, node.chain), totals[-1]))
     where = {name: (i, placement) for i, node in enumerate(tree) for name, placement in node.links.items()}
@@ -323,7 +325,7 @@ def _finish(
 
     def frame(name: str, link: str, placement: Placement) -> Frame:
         body, placed = where[link]
-        return Frame(name, body, _pose(placed @ placement))
+        return Frame(name, body, pose_of(placed @ placement))
 
     for name, (link, placement) in description.frames.items():
         frames[name] = frame(name, link, placement)
@@ -358,6 +360,37 @@ def _finish(
         forces=forces,
     )
     return replace(model, home=home_of(description.home, model)) if model.constrained or description.home else model
+
+
+def _geometry(
+    description: Description,
+    joints: Sequence[JointDescription],
+    tree: Sequence[_Node],
+    inertias: Mapping[str, LinkInertia | None],
+) -> Geometry:
+    """Return the placements of the file, parents before children."""
+    bodies = {node.joint.name: node for node in tree if node.joint is not None}
+    outgoing, links, seats = replace(description, joints=tuple(joints)).outgoing(), [description.root], []
+    for link in links:
+        for joint in outgoing[link]:
+            seats.append(_seat(joint, bodies.get(joint.name)))
+            links.append(joint.child)
+    sides = {
+        (each.name, key): side
+        for each in description.constraints
+        if not (each.kind.coordinates or each.kind.second.named)
+        for key, side in each.sides.items()
+    }
+    return Geometry(description.root, tuple(seats), description.frames, sides, inertias)
+
+
+def _seat(joint: JointDescription, node: _Node | None) -> Seat:
+    movable = not joint.motion.modes
+    if node is None:
+        return Seat(joint.name, joint.parent, joint.child, joint.origin, movable=movable)
+    start, end = _ends(joint)
+    begin = start @ (node.links[joint.child] @ end).inverse()
+    return Seat(joint.name, joint.parent, joint.child, joint.origin, node.name, begin, movable)
 
 
 def home_of(positions: Mapping[str, Any], model: Model) -> tuple[float, ...]:
@@ -401,9 +434,3 @@ def _inertia(parts: Sequence[tuple[LinkInertia | None, Placement]]) -> Inertia:
 def _denoised(array: np.ndarray) -> np.ndarray:
     """Return the array with rounding errors of the largest entry set to zero."""
     return np.where(np.abs(array) <= INERTIA_NOISE * np.abs(array).max(), 0.0, array)
-
-
-def _pose(placement: Placement) -> Pose:
-    R = np.where(np.abs(placement.rotation) < INERTIA_NOISE, 0.0, placement.rotation)
-    rows = (Vector(*row) for row in R.tolist())
-    return Pose(Matrix(*rows), Vector(*placement.translation.tolist()))

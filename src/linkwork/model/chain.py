@@ -46,6 +46,7 @@ def chain(model: Model, tip: str) -> Model:
         frames=frames,
         link_names=tuple(name for name in model.link_names if name in frames),
         home=tuple(home),
+        geometry=model.geometry and model.geometry.among(frames),
         forces=tuple((replace(at, body=number[at.body]), law) for at, law in forces),
         transmissions=tuple(each for each in transmissions if each.joints),
         constraints=tuple(

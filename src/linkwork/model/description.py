@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import ModelError, short
 from ..spatial import Pose
 from .constraints import ConstraintKind, Foot
+from .conventions import Convention
 from .coordinates import Segment
 from .drive import JointValues, Transmission
 from .joints import FIXED, FLOATING, JointKind, joint_kind
@@ -75,12 +76,23 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
+class Written:
+    """Six values by which a file places a frame, between two constant placements."""
+
+    convention: Convention
+    values: tuple[float, ...]
+    before: Placement = field(default_factory=lambda: Placement())
+    after: Placement = field(default_factory=lambda: Placement())
+
+
+@dataclass(frozen=True, eq=False)
 class Placement:
     """The placement of a frame in another: ``x_outer = rotation @ x_inner + translation``.
 
     Args:
         rotation: matrix (3, 3); default: identity.
         translation: of the origin (3,), m; default: zero.
+        written: how a file writes it; default: unknown.
 
     Example:
         >>> outer = linkwork.model.Placement(translation=np.array([0, 0, 1.0]))
@@ -90,6 +102,7 @@ class Placement:
 
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    written: Written | None = None
 
     @staticmethod
     def of(pose: Pose) -> Placement:
@@ -104,7 +117,12 @@ class Placement:
         return Placement(np.array([list(row) for row in pose.rotation.rows], float), np.array(list(pose.origin), float))
 
     def __matmul__(self, inner: Placement) -> Placement:
-        return Placement(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation)
+        written = None
+        if self.written is None and inner.written is not None:
+            written = replace(inner.written, before=self @ inner.written.before)
+        elif self.written is not None and inner.written is None:
+            written = replace(self.written, after=self.written.after @ inner)
+        return Placement(self.rotation @ inner.rotation, self.rotation @ inner.translation + self.translation, written)
 
     def inverse(self) -> Placement:
         """Return the placement of the outer frame in the inner one.

@@ -54,6 +54,7 @@ class Rule:
     level      of a finding about a number out of range; a value that is not a number is always an error
     parameter  its name in the regressor, if forces are linear in it
     written    whether files give it under its key
+    switch     whether zero selects another law, so that zero cannot be replaced by other numbers later
     """
 
     key: str = ""
@@ -65,6 +66,7 @@ class Rule:
     level: str = "error"
     parameter: str = ""
     written: bool = True
+    switch: bool = False
 
     @property
     def expected(self) -> str:
@@ -120,6 +122,10 @@ class Number(Rule):
         if self.most < math.inf:
             return f" {'above' if self.open else 'from'} {least} {'and at most' if self.open else 'to'} {self.most:g}"
         return "" if self.least == -math.inf else f" above {least}" if self.open else f", {least} or more"
+
+    def each(self) -> Number:
+        """Return the rule of one of its numbers."""
+        return Number(**{each.name: getattr(self, each.name) for each in fields(Number)})
 
     def is_number(self, value: Any) -> bool:
         """Whether a value is a number at all, in range or not."""
@@ -345,6 +351,31 @@ class Element:
             name of the field -> value.
         """
         return {each.name: each.rule.plain(getattr(self, each.name)) for each in self.declared().values()}
+
+    def number_fields(self) -> Iterator[ElementField]:
+        """Iterate over the fields that may hold other numbers, also traced ones, without a change of structure.
+
+        Returns:
+            The fields.
+        """
+        for each in self.declared().values():
+            switched_off = each.rule.switch and not getattr(self, each.name)
+            if type(each.rule) in (Number, Numbers) and each.rule.written and not each.rule.among and not switched_off:
+                yield each
+
+    def with_numbers(self: E, values: Mapping[str, Any]) -> E:
+        """Return the same element with other numbers, of any scalar, without checks.
+
+        Args:
+            values: by field.
+
+        Returns:
+            The element.
+        """
+        new = object.__new__(type(self))
+        new.__dict__.update({each.name: getattr(self, each.name) for each in fields(self)})  # type: ignore[arg-type]
+        new.__dict__.update(values)
+        return new
 
     def _at_default(self, each: ElementField) -> bool:
         value = getattr(self, each.name)

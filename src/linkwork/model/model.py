@@ -26,6 +26,7 @@ from .constraints import ConstraintKind
 from .coordinates import Coordinates, Layout
 from .description import Finding
 from .drive import JointValues, SoftLimits, Transmission
+from .geometry import FixedPose, Geometry
 from .joints import JointKind, Prismatic, Revolute
 from .rotations import cos_sin
 
@@ -52,7 +53,7 @@ class Joint(JointValues):
 
     name: str
     kind: JointKind
-    placement: tuple[FixedScrew, ...] = ()
+    placement: tuple[FixedScrew | FixedPose, ...] = ()
     angle: float = 0.0
     length: float = 0.0
     pitch: float = 0.0  # of a screw, metres per radian
@@ -167,6 +168,7 @@ class Model:
         soft_limits: stops at the limits of joints; default none.
         transmissions: motors that move several joints together.
         findings: warnings of ``load``.
+        geometry: the placements of the file, so that other numbers may replace them.
 
     Example:
         >>> model = robot.model
@@ -191,6 +193,7 @@ class Model:
     soft_limits: SoftLimits | None = None
     transmissions: tuple[Transmission, ...] = ()
     findings: tuple[Finding, ...] = ()
+    geometry: Geometry | None = None
 
     def __getattr__(self, name: str) -> NoReturn:
         refuse("Model", name)

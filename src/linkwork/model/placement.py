@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .description import Placement
+from .conventions import MODIFIED
+from .description import Placement, Written
 from .model import FixedScrew
 from .rotations import LAST_DIGIT, cos_sin, rotation
 
@@ -38,6 +39,7 @@ class ModifiedParameters(NamedTuple):
         return Placement(
             tilt @ rotation("z", self.theta) + 0.0,
             turn @ [self.d, 0.0, self.b] + tilt @ [0.0, 0.0, self.r] + 0.0,
+            Written(MODIFIED, tuple(self)),
         )
 
 

@@ -34,6 +34,25 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float, exact: float = LAST
     return turns + 0.0  # no negative zeros
 
 
+def rpy_from_rotation(rotation: np.ndarray) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a rotation, the inverse of ``rotation_from_rpy``.
+
+    Roll and pitch are computed after undoing yaw, so that near gimbal lock, where yaw is ill defined, they compensate
+    its error.
+    """
+    r = rotation.tolist()
+    horizontal = math.hypot(r[0][0], r[1][0])
+    c, s = (r[0][0] / horizontal, r[1][0] / horizontal) if horizontal else (1.0, 0.0)
+    roll = math.atan2(s * r[0][2] - c * r[1][2], c * r[1][1] - s * r[0][1])
+    return roll + 0.0, math.atan2(-r[2][0], horizontal) + 0.0, math.atan2(s, c) + 0.0
+
+
+def exact_angle(angle: float, exact: float) -> float:
+    """Return the angle; within ``exact`` of a quarter turn, that quarter turn."""
+    quarter = round(angle / (math.pi / 2)) * (math.pi / 2)
+    return quarter if abs(angle - quarter) <= exact else angle
+
+
 def frame_of_axis(axis: np.ndarray) -> np.ndarray:
     """Return a rotation whose third column is along ``axis``. The first column is as near as possible to the coordinate
     axis that is farthest from ``axis``, the first of several; exact for coordinate axes."""

@@ -23,7 +23,7 @@ from .plant.constrained import CONTACTS
 from .plant.initial_state import initial, initial_memory, rest, velocities
 from .plant.inputs import is_law, vector
 from .plant.instant import GAIN, MEMORY, REFERENCE, WRENCH
-from .plant.randomisation import VARIED
+from .plant.randomisation import is_varied
 from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
@@ -114,7 +114,7 @@ class Stepper:
         wrenches = {name.removeprefix(WRENCH): x for name, x in held.items() if name.startswith(WRENCH)}
         gains = {name.removeprefix(GAIN): x for name, x in constants.items() if name.startswith(GAIN)}
         self.wrenches, self.gains = Views("wrenches", wrenches), Views("gains", gains)
-        self.vary = Views("vary", {name: x for name, x in constants.items() if name in VARIED})
+        self.vary = Views("vary", {name: x for name, x in constants.items() if is_varied(name)})
         self._reference = None
         if REFERENCE in held:
             rows = held[REFERENCE].reshape(self.samples, *shapes[REFERENCE])

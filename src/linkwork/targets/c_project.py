@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..program import Port, interpret
-from .c_source import REAL, c_source, literal
+from .c_source import REAL, c_source, literal, nominal_array
 from .listing import Exported
 
 STATES = 5
@@ -55,10 +55,9 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
 
 
 def _made(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
-    if port.name == "parameters" and function.label.nominal:
-        return np.array([[*function.label.nominal.values()]] * number)
-    if port.name == "payload":
-        return np.array([PAYLOAD] * number)
+    if nominal := function.label.nominal.get(port.name):
+        of_payload = nominal.name.startswith("payload:")
+        return np.array([PAYLOAD if of_payload else nominal.array(port)] * number)
     return rng.uniform(-1, 1, (number, *port.shape))
 
 
@@ -73,10 +72,14 @@ def _given(port: Port, array: Any, number: int) -> np.ndarray:
     return array
 
 
-def _is_nominal(function: Exported, inputs: Mapping[str, np.ndarray]) -> bool:
-    """Return whether the parameters of all states are the robot's own."""
-    rows = np.array([*function.label.nominal.values()]).astype(function.dtype)
-    return bool(function.label.nominal) and bool((inputs["parameters"] == rows).all())
+def _nominal_arrays(function: Exported, name: str, inputs: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Return the inputs that are the robot's own in all states -> the arrays of C that hold them."""
+    own = {}
+    for port in function.program.inputs:
+        nominal = function.label.nominal.get(port.name)
+        if nominal and port.size and (inputs[port.name] == nominal.array(port).astype(function.dtype)).all():
+            own[port.name] = nominal_array(name, port)
+    return own
 
 
 def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
@@ -92,12 +95,12 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
         body = ",\n".join(f"    {{{row}}}" for row in rows)
         return f"static const {real} {label}[{count}][{array[0].size}] = {{\n{body}\n}};\n"
 
-    own = f"{name}_nominal" if _is_nominal(function, dict(inputs)) else ""
-    tables = [table(label, x) for label, x in inputs if not (own and label == "parameters")] + [
+    own = _nominal_arrays(function, name, dict(inputs))
+    tables = [table(label, x) for label, x in inputs if label not in own] + [
         table(f"expected_{label}", y) for label, y in outputs
     ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
-    given = [own if own and label == "parameters" else f"{label}[k]" for label, _ in inputs]
+    given = [own.get(label, f"{label}[k]") for label, _ in inputs]
     arguments = ", ".join([*given, *(label for label, _ in outputs)])
     checks = [
         f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs

@@ -16,7 +16,7 @@ import numpy as np
 from ..codegen.native.sincos import COSINE, SINE, SPLIT_PARTS
 from ..program import Op, Port, Program
 from ..quoting import in_c_comment
-from .listing import LOCAL, MADE, Exported, description, expression, title, value_names, wrapped
+from .listing import LOCAL, MADE, Exported, description, expression, nominal_tables, title, value_names, wrapped
 
 PART = 8000  # instructions
 REAL = {"float64": "double", "float32": "float"}
@@ -38,23 +38,24 @@ def c_source(function: Exported, name: str) -> dict[str, str]:
     return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
 
 
-def _nominal(function: Exported, name: str) -> str:
-    """The array that holds the robot's own values of the input ``parameters``."""
-    return f"const {REAL[function.dtype]} {name}_nominal[{10 * len(function.label.nominal)}]"
+def nominal_array(name: str, port: Port) -> str:
+    """The name of the array that holds the robot's own values of an input."""
+    return f"{name}_nominal" if port.name == "parameters" else f"{name}_nominal_{port.name}"
 
 
 def _declaration(function: Exported, name: str) -> str:
-    if not function.label.nominal:
-        return ""
-    return f"\n/* The robot's own parameters; give them, or a changed copy. */\nextern {_nominal(function, name)};\n"
+    real = REAL[function.dtype]
+    tables = nominal_tables(function)
+    arrays = [f"extern const {real} {nominal_array(name, port)}[{port.size}];\n" for port, _ in tables]
+    return "".join(["\n/* The robot's own parameters; give them, or a changed copy. */\n", *arrays]) if arrays else ""
 
 
 def _values(function: Exported, name: str) -> Iterator[str]:
-    real, lines = REAL[function.dtype], []
-    for link, row in function.label.nominal.items():
-        lines.append(f"    {', '.join(literal(x, real) for x in row)}, /* {in_c_comment(link)} */\n")
-    if lines:
-        yield f"{_nominal(function, name)} = {{\n{''.join(lines)}}};"
+    real = REAL[function.dtype]
+    for port, rows in nominal_tables(function):
+        numbers = ((row, ", ".join(literal(x, real) for x in values)) for row, values in rows)
+        lines = (f"    {values}, /* {in_c_comment(row)} */\n" for row, values in numbers)
+        yield f"const {real} {nominal_array(name, port)}[{port.size}] = {{\n{''.join(lines)}}};"
 
 
 def literal(number: float, real: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from .. import __version__
 from ..errors import LinkworkError, at_door
 from ..files import write_bytes
-from ..program import PARAMETER, Op, Program, count
+from ..program import PARAMETER, Op, Port, Program, count
 from ..quoting import identifier
 
 
@@ -105,12 +105,19 @@ def title(function: Exported) -> str:
     return f"{label.quantity.replace('_', ' ').capitalize()}{frame} of {label.robot}{axes}{method}."
 
 
+def nominal_tables(function: Exported) -> Iterator[tuple[Port, list[tuple[str, list[float]]]]]:
+    """The inputs that hold numbers of the robot, each with its rows: a name, and the robot's own values."""
+    ports = {port.name: port for port in function.program.inputs}
+    for name, nominal in function.label.nominal.items():
+        values = nominal.array(ports[name]).reshape(max(len(nominal.rows), 1), -1).tolist()
+        yield ports[name], list(zip(nominal.rows or (nominal.name,), values, strict=True))
+
+
 def nominal_rows(function: Exported) -> Iterator[str]:
-    """The robot's own values of the input ``parameters``, a line each."""
-    if function.label.nominal:
-        yield "Nominal parameters:"
-    for link, row in function.label.nominal.items():
-        yield f"  {link}: {', '.join(map(repr, row))}"
+    """The robot's own values of inputs that hold numbers of it, a line each."""
+    for port, rows in nominal_tables(function):
+        yield f"Nominal {port.name}:"
+        yield from (f"  {name}: {', '.join(map(repr, row))}" for name, row in rows)
 
 
 def description(function: Exported) -> Iterator[str]:
@@ -130,8 +137,9 @@ def description(function: Exported) -> Iterator[str]:
         yield f"Rows of wrenches: {', '.join(label.wrenches)}"
     if label.payload:
         yield f"Frame of the payload: {label.payload}"
-    if label.nominal:
-        yield "Rows of parameters: " + ", ".join(f"{k}{NO_BREAK}{link}" for k, link in enumerate(label.nominal))
+    for port, rows in nominal_tables(function):
+        names = ", ".join(f"{k}{NO_BREAK}{name}" for k, (name, _) in enumerate(rows))
+        yield f"{'Rows' if len(port.shape) > 1 else 'Entries'} of {port.name}: {names}"
     yield from label.assumed
     yield f"Operations per state: {count(program)}. A fused multiply-add is one mul and one add, an angle one sincos."
     if any(port.stage == PARAMETER for port in program.inputs):

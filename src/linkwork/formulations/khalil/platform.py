@@ -107,8 +107,10 @@ class LegAt:
         self.J = Staircase([self._constrained(S.linear + S.angular.cross(self.tip), S.angular) for S in motions])
 
     def _align(self) -> None:
-        """Turn the axes of the last link about its joint so that the tip is in their plane x, z: zeros in J_i."""
-        length = math.hypot(self.tip.x, self.tip.y)
+        """Turn the axes of the last link about its joint so that the tip is in their plane x, z: zeros in J_i. Where
+        geometry is an input, the direction of the tip is not known."""
+        known = isinstance(self.tip.x, (int, float)) and isinstance(self.tip.y, (int, float))
+        length = math.hypot(self.tip.x, self.tip.y) if known else 0.0
         if length > 0:
             *placement, last = self.X[-1].screws
             c, s = self.tip.x / length, self.tip.y / length

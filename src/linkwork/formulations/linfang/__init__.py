@@ -25,6 +25,7 @@ METHODS: tuple[Method, ...] = tuple(
         serial=True,
         kinds=ONE_AXIS,
         candidate=name in CANDIDATES,
+        placed=not name.endswith("minimal"),
     )
     for name, function, reference, summary in (
         ("lin-fang-1", lin_fang_1, "linfang1999", "composite bodies, forces carried from frame to frame, O(n^2)"),

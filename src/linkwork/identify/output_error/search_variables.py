@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import LinkworkError, UnknownNameError
 from ...model import ELEMENTS, Joint, Model, body_of, carrying
-from ...sim.plant.randomisation import LAWS, OF_JOINTS, POSITIVE, value_of, varied, with_value
+from ...model.number_inputs import LAWS, OF_JOINTS, value_of, with_value
+from ...sim.plant.randomisation import POSITIVE, varied
 from ..convex.entropic import Entropic, make_physical
 from ..regression.unknowns import TEN
 

@@ -38,7 +38,7 @@ class Drive(Element):
     viscous: Any = number(
         0.0, key="Fv", words="viscous friction", unit=VISCOUS, least=0, because=FEEDS_ENERGY, parameter="FV"
     )
-    friction_width: Any = number(0.0, key="width", unit=SPEED, least=0)  # velocities within which friction is smooth
+    friction_width: Any = number(0.0, key="width", unit=SPEED, least=0, switch=True)  # within which friction is smooth
     stiffness: Any = number(
         0.0, key="K", unit=("N m", "N/m"), least=0, because="the spring would push away from rest", parameter="K"
     )

@@ -51,7 +51,7 @@ from ...scalar.orthogonal import dot
 from ..plant.constrained import places
 from ..plant.instant import MEMORY, Instant
 from ..plant.plant import CORRECTIONS, Plant
-from ..plant.randomisation import INERTIAL
+from ..plant.randomisation import varied_numbers
 from ..schemes import rosenbrock
 from .transition import Flat, stages
 
@@ -167,9 +167,11 @@ class DualPlant(Plant):
     @cached_property
     def derivatives_method(self) -> Method:
         """Method of the derivatives of forward dynamics."""
-        varied = any(name in {**self.held, **self.constants} for name in INERTIAL)
+        numbers = varied_numbers(self.model, (*self.held, *self.constants), self.payload)
+        varied = any(each.inertial for each in numbers.values())
+        placed = any(each.placed for each in numbers.values())
         wrenches = tuple(self.wrenches)
-        return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied)
+        return choose(self.model, "forward_dynamics_derivatives", wrenches=wrenches, varied=varied, placed=placed)
 
     def instant(self, values: Mapping[str, Any]) -> Instant:
         return super().instant(values) if self.has_constraints else DualInstant(self, values)

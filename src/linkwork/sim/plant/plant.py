@@ -42,8 +42,8 @@ T = TypeVar("T")
 class Plant:
     """A robot, its inputs and the functions that act on it.
 
-    Inputs are called "tau", "commands", "contacts", "reference" (rows q, v, a), by a name of VARIED, "gain NAME" or
-    "wrench FRAME".
+    Inputs are called "tau", "commands", "contacts", "reference" (rows q, v, a), a name that ``is_varied``, "gain NAME"
+    or "wrench FRAME".
 
     Attributes:
         model: The robot.

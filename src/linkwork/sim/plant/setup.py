@@ -25,7 +25,7 @@ from .initial_state import initial, initial_memory
 from .inputs import Inputs, by_name, is_law, torques
 from .instant import GAIN, REFERENCE, WRENCH
 from .plant import Plant
-from .randomisation import INERTIAL, VARIED, add_varied
+from .randomisation import add_varied, is_varied, varied_numbers
 from .user_functions import UserFunction, command_function, content_key, controller_function, wrench_function
 
 
@@ -58,7 +58,7 @@ class Setup:
     def stiffness_key(self) -> tuple[bytes, ...]:
         """Gains and varied parameters of the first sample, on which the fastest modes depend."""
         constants = self.inputs.constants.items()
-        return tuple(x[0].tobytes() for name, x in constants if name in VARIED or name.startswith(GAIN))
+        return tuple(x[0].tobytes() for name, x in constants if is_varied(name) or name.startswith(GAIN))
 
     @cached_property
     def _first_sample(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -138,10 +138,11 @@ def _plant(
     if key in cache:
         return cache[key]
     model, notes = _simulated_model(workspace.model, options.limits, options)
-    varied = any(name in inputs.shapes for name in INERTIAL)
+    numbers = varied_numbers(model, inputs.shapes, payload).values()
+    varied, placed = any(each.inertial for each in numbers), any(each.placed for each in numbers)
     constrained = model.constrained or options.contacts is not None
     quantity = "constrained_dynamics" if constrained else "forward_dynamics"
-    method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied)
+    method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied, placed=placed)
     programs = {name: each and each.program for name, each in functions.items()}
     by_frame = {frame: each and each.program for frame, each in wrenches.items()}
     plant = Plant(
@@ -156,7 +157,8 @@ def _simulated_model(model: Model, limits: Any, options: Options) -> tuple[Model
     """The robot with smooth friction and soft limits, and notes about them."""
     notes, width = [], positive(options.friction_width, "friction_width")
     jumping = (drive for drive in drives_of(model) if any(law.jumps for law in drive.acting))
-    if "coulomb" in (options.vary or {}) or any(not drive.friction_width for drive in jumping):
+    vary = {name.partition(":")[0] for name in options.vary or {}}
+    if vary & {"coulomb", "friction"} or any(not drive.friction_width for drive in jumping):
         model = replace(model, friction_width=width)
         text = f"Coulomb friction is smooth: Fs v / sqrt(v^2 + w^2), w = {width:g} rad/s (m/s)"
         notes.append(Note("smooth-friction", text, values={"width": width}))

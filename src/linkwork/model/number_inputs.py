@@ -1,0 +1,416 @@
+"""Numbers of a robot that may be inputs: of compiled functions, and of simulations that vary them.
+
+A name is a kind of numbers, or a kind and an element: "gravity", "friction", "friction:elbow", "payload:hand". Each
+kind says which numbers these are, with their nominal values, and returns the robot with others, of any scalar. So a
+formulation, which reads nothing but the model, is traced with them like any other number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..errors import LinkworkError, UnknownNameError, UnsupportedError
+from ..quoting import identifier
+from ..scalar import Scalar, is_zero
+from ..spatial import Inertia, Vector
+from .drive import Drive, FrictionLaw, Offset, Stribeck
+from .element import Element, ElementField, Number
+from .geometry import posed, written
+from .model import Joint, Model
+from .pseudo_inertia import ELEMENTS
+from .with_parameters import carrying, changed_drives
+
+BODY = ("M", "X", "Y", "Z", "XX", "XY", "XZ", "YY", "YZ", "ZZ")  # of a payload: about its centre of mass
+LAWS = {"offset": (Offset, "offset"), "stribeck": (Stribeck, "excess"), "stribeck_velocity": (Stribeck, "velocity")}
+OF_JOINTS = ("rotor_inertia", "viscous", "coulomb", *LAWS, "friction_width", "stiffness")
+OF_DRIVES = (*OF_JOINTS, "rest")
+BUILT_IN = ("coulomb", "viscous", "friction_width")  # fields of drives that are part of their friction
+LONGEST_PORT = 64  # characters
+
+Change = Callable[[Model, Any], Model]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberInput:
+    """Numbers of a robot as one input.
+
+    Attributes:
+        name: kind, or kind and element, such as "payload:hand".
+        shape: of the input.
+        unit: unit; several if entries differ.
+        meaning: what it is.
+        rows: names of the entries, or of the rows, along the first axis.
+        nominal: values of the robot itself, flat.
+        claims: what it sets; two inputs must not set the same.
+        change: function of the robot and new values, of any scalar, that returns the robot with them.
+        inertial: whether it changes masses, by which some methods divide.
+        placed: whether it changes placements, whose zeros some methods use.
+        rules: of the entries, where these are numbers of elements; default: none.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    unit: str
+    meaning: str
+    rows: tuple[str, ...]
+    nominal: tuple[float, ...]
+    claims: frozenset[tuple[str, ...]]
+    change: Change
+    inertial: bool = False
+    placed: bool = False
+    rules: tuple[Number, ...] = ()
+
+    @property
+    def port(self) -> str:
+        """The name of the input of a function: letters, digits and underscores."""
+        return identifier(self.name)
+
+
+def number_inputs(model: Model, names: Iterable[str]) -> list[NumberInput]:
+    """Return the inputs of these names; raises if two set the same number."""
+    inputs = [number_input(model, name) for name in names]
+    for each in inputs:
+        if each.name.partition(":")[0] == "friction_width" and not all(each.nominal):
+            fix = "give joints a width in the file, or robot.with_drives({joint: {'friction_width': 0.01}})"
+            where, got = _where(model), "a joint without width, whose friction jumps at rest"
+            raise UnsupportedError("its width cannot be an input where friction jumps", where=where, got=got, fix=fix)
+    for first, second in combinations(inputs, 2):
+        if first.claims & second.claims:
+            got, fix = f"{first.name!r} and {second.name!r}", "leave one of them out"
+            raise LinkworkError("two inputs set the same numbers", where=_where(model), got=got, fix=fix)
+        if first.port == second.port:
+            got, fix = f"{first.name!r} and {second.name!r}", "rename one of the frames, links or joints"
+            raise LinkworkError("two inputs would have the same name", where=_where(model), got=got, fix=fix)
+    return inputs
+
+
+def number_input(model: Model, name: str) -> NumberInput:
+    """Return the input of this name.
+
+    Args:
+        model: the robot.
+        name: kind, or kind and element.
+
+    Returns:
+        The input.
+
+    Raises:
+        UnknownNameError: if there is no such kind or element.
+        UnsupportedError: if the robot has no such numbers.
+    """
+    if not isinstance(name, str):
+        raise UnsupportedError("an input is a name", where=_where(model), got=repr(name), expected=f"{HINT}")
+    kind, _, of = name.partition(":")
+    if kind not in KINDS:
+        raise UnknownNameError("input", kind, KINDS, where=_where(model))
+    made = KINDS[kind](model, kind, of)
+    if len(made.port) > LONGEST_PORT:
+        expected, fix = f"{LONGEST_PORT} characters", "give the frame, link or joint a shorter name"
+        raise LinkworkError("the name of this input is too long", got=name, expected=expected, fix=fix)
+    return made
+
+
+def with_numbers(model: Model, inputs: Mapping[str, NumberInput], values: Mapping[str, Any]) -> Model:
+    """Return the robot with the values of ``inputs``, both by name, of any scalar."""
+    order = [*KINDS]
+    for name, each in sorted(inputs.items(), key=lambda pair: order.index(pair[1].name.partition(":")[0])):
+        model = each.change(model, values[name])
+    return model
+
+
+def _where(model: Model) -> str:
+    return f"robot {model.name!r}, inputs"
+
+
+def _known(model: Model, kind: str, name: str, known: Iterable[str]) -> None:
+    if name not in (names := [*known]):
+        raise UnknownNameError(kind, name, names, where=_where(model))
+
+
+def _whole(model: Model, kind: str, of: str) -> None:
+    if of:
+        raise UnsupportedError(f"{kind} is one input", where=_where(model), got=f"{kind}:{of}", fix=f"write {kind!r}")
+
+
+# -- geometry ----------------------------------------------------------------------------------------------------------
+
+
+def _geometry(model: Model, kind: str, of: str) -> NumberInput:
+    """The six values that place each joint, frame and cut joint, or one of them, as files write them."""
+    geometry = model.geometry
+    if geometry is None or not geometry.placements:
+        raise UnsupportedError("the robot has no such numbers", where=_where(model), got="a robot without a file")
+    if of:
+        _known(model, "joint, frame or cut joint", of, geometry.placements)
+    chosen = {of: geometry.placements[of]} if of else geometry.placements
+
+    def change(model: Model, values: Any) -> Model:
+        rows = [values] if of else values
+        poses = {name: posed(placement, row) for (name, placement), row in zip(chosen.items(), rows, strict=True)}
+        return model.geometry.placed(model, poses)  # type: ignore[union-attr]
+
+    ways = {name: written(placement) for name, placement in chosen.items()}
+    nominal = _flat([way.values for way in ways.values()])
+    rows = tuple(f"{name} ({' '.join(way.convention.entries)})" for name, way in ways.items())
+    claims = frozenset(("geometry", name) for name in chosen)
+    if of:
+        meaning, entries = f"placement of {of}", ways[of].convention.entries
+        return NumberInput(f"{kind}:{of}", (6,), "m, rad", meaning, entries, nominal, claims, change, placed=True)
+    meaning = "placements of joints, frames and cut joints"
+    return NumberInput(kind, (len(rows), 6), "m, rad", meaning, rows, nominal, claims, change, placed=True)
+
+
+# -- inertia -----------------------------------------------------------------------------------------------------------
+
+
+def _parameters(model: Model, kind: str, of: str) -> NumberInput:
+    rows, names = np.array(model.parameters(), float).reshape(-1, 10), [body.name for body in model.bodies]
+    unit = "kg, kg m, kg m^2"
+    if of:
+        _known(model, "moving link", of, names)
+        i = names.index(of)
+
+        def change_one(model: Model, row: Sequence[Scalar]) -> Model:
+            inertia = model.link_pose(i + 1).inertia_outward(Inertia.of(row))
+            return model.with_inertias([inertia if k == i else body.inertia for k, body in enumerate(model.bodies)])
+
+        meaning = f"inertial parameters of {of}, with all that is fixed to it, as in Robot.parameters"
+        claims = frozenset({("inertia", of)})
+        return NumberInput(kind + ":" + of, (10,), unit, meaning, ELEMENTS, _flat(rows[i]), claims, change_one, True)
+    meaning = "inertial parameters of each moving link, with all that is fixed to it, as in Robot.parameters"
+    claims = frozenset(("inertia", name) for name in names)
+    change = Model.with_parameters
+    return NumberInput(kind, rows.shape, unit, meaning, tuple(names), _flat(rows), claims, change, True)
+
+
+def _mass(model: Model, kind: str, of: str) -> NumberInput:
+    _whole(model, kind, of)
+    names = tuple(body.name for body in model.bodies)
+
+    def change(model: Model, masses: Sequence[Scalar]) -> Model:
+        pairs = zip(model.bodies, masses, strict=True)
+        return model.with_inertias([_with_mass(body.inertia, mass) for body, mass in pairs])
+
+    nominal = _flat([body.inertia.mass for body in model.bodies])
+    meaning = "mass of each moving link; its inertia grows with it, as if the density did"
+    claims = frozenset(("inertia", name) for name in names)
+    return NumberInput(kind, (len(names),), "kg", meaning, names, nominal, claims, change, True)
+
+
+def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
+    """Inertia of a body of the same shape and another density; a massless body stays massless."""
+    if is_zero(inertia.mass):
+        return inertia
+    share = mass / inertia.mass
+    return Inertia.of(share * value for value in inertia)
+
+
+def _payload(model: Model, kind: str, of: str) -> NumberInput:
+    if not of:
+        fix = f"name the frame that carries it: 'payload:{next(reversed(model.frames), 'hand')}'"
+        raise UnsupportedError("a payload is carried by a frame", where=_where(model), got=kind, fix=fix)
+    if not model.frame(of).body:
+        raise UnsupportedError("a payload needs a moving link", where=model.name, got=f"frame {of!r}")
+    meaning = f"payload at {of}: mass, centre of mass in its frame, inertia about the centre of mass in its axes"
+    claims = frozenset({("payload", of)})
+    change: Change = lambda model, values: carrying(model, of, values)  # noqa: E731
+    return NumberInput(
+        f"{kind}:{of}", (10,), "kg, m, kg m^2", meaning, BODY, (0.0,) * 10, claims, change, inertial=True
+    )
+
+
+# -- gravity -----------------------------------------------------------------------------------------------------------
+
+
+def _gravity(model: Model, kind: str, of: str) -> NumberInput:
+    _whole(model, kind, of)
+    change: Change = lambda model, values: replace(model, gravity=Vector(*values))  # noqa: E731
+    meaning, claims = "acceleration of gravity in the world", frozenset({("gravity",)})
+    return NumberInput(kind, (3,), "m/s^2", meaning, ("x", "y", "z"), _flat(list(model.gravity)), claims, change)
+
+
+# -- drives ------------------------------------------------------------------------------------------------------------
+
+
+def _drives(model: Model) -> list[Any]:
+    """The drives of joints, and the motors of transmissions."""
+    motors = [motor for each in model.transmissions for motor in each.motors]
+    return [*(body.joint for body in model.bodies if not body.joint.kind.modes), *motors]
+
+
+def _drive_value(model: Model, kind: str, of: str) -> NumberInput:
+    """A value of every joint whose positions q has, or of one joint or motor."""
+    every = {drive.name: drive for drive in _drives(model)}
+    joints = {body.joint.name: body.joint for body in model.bodies}
+    owner, field = LAWS.get(kind, (Drive, kind))
+    rule = next(each.rule for each in owner.declared().values() if each.name == field)
+    if of:
+        _known(model, "joint or motor", of, every)
+    chosen = {of: every[of]} if of else {name: joints[name] for name in model.position_names}
+    if owner is Stribeck and not any(isinstance(law, Stribeck) for drive in chosen.values() for law in drive.friction):
+        fix = "give joints this friction law: friction=(Stribeck(...),)"
+        raise UnsupportedError("no joint has the friction law 'stribeck'", where=_where(model), got=kind, fix=fix)
+    if of:
+        change: Change = lambda model, x: changed_drives(  # noqa: E731
+            model, lambda drive: with_value(drive, kind, x) if drive.name == of else drive
+        )
+    else:
+
+        def change(model: Model, values: Sequence[Scalar]) -> Model:
+            by_joint = dict(zip(model.position_names, values, strict=True))
+            bodies = [
+                replace(body, joint=with_value(body.joint, kind, by_joint[body.joint.name]))
+                if body.joint.name in by_joint
+                else body
+                for body in model.bodies
+            ]
+            return replace(model, bodies=tuple(bodies))
+
+    unit = ", ".join(dict.fromkeys(_unit(drive, rule.unit) for drive in chosen.values()))
+    meaning = f"{kind.replace('_', ' ')} of {of or 'each joint'}"
+    claims = frozenset(("drive", name, kind) for name in chosen)
+    nominal = _flat([value_of(drive, kind) for drive in chosen.values()])
+    shape = () if of else (len(chosen),)
+    return NumberInput(f"{kind}:{of}" if of else kind, shape, unit, meaning, tuple(chosen), nominal, claims, change)
+
+
+def with_value(drive: Any, name: str, value: Scalar) -> Any:
+    """Return a joint or motor with another value of a parameter, one of OF_DRIVES.
+
+    A drive without the friction law in question gets an offset, and stays without the other laws.
+    """
+    if name not in LAWS:
+        return replace(drive, **{name: value})
+    kind, field = LAWS[name]
+    if kind is Offset and not any(isinstance(law, Offset) for law in drive.friction):
+        return replace(drive, friction=(*drive.friction, Offset(value)))
+    laws: list[Any] = list(drive.friction)
+    laws = [law.with_numbers({field: value}) if isinstance(law, kind) else law for law in laws]
+    return replace(drive, friction=tuple(laws))
+
+
+def value_of(drive: Any, name: str) -> float:
+    """Return the value that ``with_value`` replaces; zero if the drive does not have the law."""
+    if name not in LAWS:
+        return getattr(drive, name)
+    kind, field = LAWS[name]
+    return next((getattr(law, field) for law in drive.friction if isinstance(law, kind)), 0.0)
+
+
+def _friction(model: Model, kind: str, of: str) -> NumberInput:
+    """All numbers of the friction laws of all joints and motors, or of one, as files name them."""
+    every = _drives(model)
+    if of:
+        _known(model, "joint or motor", of, [drive.name for drive in every])
+    drives = [drive for drive in every if (drive.name == of if of else not _floats(drive))]
+    listed = [(drive, law, each) for drive in drives for law, each in _friction_fields(drive)]
+    places = [(drive.name, law.name if law else "", each.name) for drive, law, each in listed]
+    rows = [".".join(filter(None, (not of and drive.name, law and law.name, each.key))) for drive, law, each in listed]
+
+    def change(model: Model, values: Sequence[Scalar]) -> Model:
+        by_law: dict[tuple[str, str], dict[str, Any]] = {}
+        for (drive, law, field), x in zip(places, values, strict=True):
+            by_law.setdefault((drive, law), {})[field] = x
+
+        def with_friction(drive: Any) -> Any:
+            laws = tuple(law.with_numbers(by_law.get((drive.name, law.name), {})) for law in drive.friction)
+            return replace(drive, **by_law.get((drive.name, ""), {}), friction=laws)
+
+        return changed_drives(model, with_friction)
+
+    unit = ", ".join(dict.fromkeys(_unit(drive, each.rule.unit) for drive, _, each in listed))
+    claims = frozenset(("drive", name, NAMES_OF_LAWS.get((law, field), field)) for name, law, field in places)
+    nominal = _flat([getattr(law or drive, each.name) for drive, law, each in listed])
+    meaning = f"friction of {of}" if of else "friction of joints and motors"
+    name, rules = f"{kind}:{of}" if of else kind, tuple(each.rule for _, _, each in listed)
+    return NumberInput(name, (len(rows),), unit, meaning, tuple(rows), nominal, claims, change, rules=rules)
+
+
+NAMES_OF_LAWS = {(law.name, field): kind for kind, (law, field) in LAWS.items()}
+
+
+def _friction_fields(drive: Any) -> Iterator[tuple[FrictionLaw | None, ElementField]]:
+    """The numbers of the friction of a drive: its own fields, then those of further laws."""
+    yield from ((None, each) for each in drive.number_fields() if each.name in BUILT_IN)
+    yield from ((law, each) for law in drive.friction for each in law.number_fields())
+
+
+def _floats(drive: Any) -> bool:
+    """Whether this is the joint of a floating body, which has no friction."""
+    return isinstance(drive, Joint) and drive.kind.free
+
+
+def _unit(drive: Any, unit: str | tuple[str, str]) -> str:
+    """The unit of a value of a joint: the first of two for one that turns."""
+    return unit if isinstance(unit, str) else unit[isinstance(drive, Joint) and not any(drive.kind.turning)]
+
+
+# -- force laws --------------------------------------------------------------------------------------------------------
+
+
+def _force_laws(model: Model, kind: str, of: str) -> NumberInput:
+    """All numbers of the force laws, or of those at one frame, as files name them."""
+    laws = [(k, frame, law) for k, (frame, law) in enumerate(model.forces) if isinstance(law, Element)]
+    if of:
+        _known(model, "frame with a force law", of, [frame.name for _, frame, _ in laws])
+    places: list[tuple[int, str, int | None]] = []
+    rows: list[str] = []
+    nominal: list[float] = []
+    units: dict[str, None] = {}
+    rules: list[Any] = []
+    for k, frame, law in laws:
+        if of and frame.name != of:
+            continue
+        same = [n for n, other, each in laws if other.name == frame.name and type(each) is type(law)]
+        name = law.name if len(same) == 1 else f"{law.name}{same.index(k) + 1}"  # type: ignore[attr-defined]
+        for each in law.number_fields():
+            value, units[str(each.rule.unit or "1")] = getattr(law, each.name), None
+            several = isinstance(value, tuple)
+            for n, x in enumerate(value if several else [value]):
+                part = [("xyz"[n] if len(value) == 3 else str(n))] if several else []
+                places.append((k, each.name, n if several else None))
+                rows.append(".".join([*([] if of else [frame.name]), name, each.key, *part]))
+                nominal.append(x)
+                rules.append(each.rule)
+    if not rows:
+        got = "no force law with numbers" + (f" at {of!r}" if of else "")
+        raise UnsupportedError("the robot has no such numbers", where=_where(model), got=got, fix="robot.with_forces")
+
+    def change(model: Model, values: Sequence[Scalar]) -> Model:
+        forces: list[Any] = list(model.forces)
+        for k in dict.fromkeys(k for k, _, _ in places):
+            fields: dict[str, Any] = {}
+            for (index, field, n), x in zip(places, values, strict=True):
+                if index == k:
+                    fields[field] = x if n is None else (*fields.get(field, ()), x)
+            frame, law = forces[k]
+            forces[k] = frame, law.with_numbers(fields)
+        return replace(model, forces=tuple(forces))
+
+    meaning = f"numbers of the force laws{' at ' + of if of else ''}"
+    claims = frozenset(("force", str(k)) for k, _, _ in places)
+    name = f"{kind}:{of}" if of else kind
+    values = tuple(rows), _flat(nominal), claims, change
+    return NumberInput(name, (len(rows),), ", ".join(units), meaning, *values, rules=tuple(rules))
+
+
+def _flat(values: Any) -> tuple[float, ...]:
+    return tuple(np.asarray(values, float).ravel().tolist())
+
+
+KINDS: dict[str, Callable[[Model, str, str], NumberInput]] = {  # in the order in which they act
+    "geometry": _geometry,
+    "parameters": _parameters,
+    "mass": _mass,
+    "payload": _payload,
+    "gravity": _gravity,
+    **dict.fromkeys(OF_DRIVES, _drive_value),
+    "friction": _friction,
+    "force_laws": _force_laws,
+}
+HINT = ", ".join(map(repr, ("gravity", "friction:JOINT", "payload:FRAME")))
