@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .formulations import Method, methods
     from .function import Function
     from .io import bundled_robots
+    from .iteration import Root, find_root, repeat
     from .model import ElasticDrive, Model, SoftLimits
     from .program import Operations, Program
     from .robot import Robot, load
@@ -73,6 +74,7 @@ __all__ = [  # every name has its place in a page of docs/api/
     "Operations",
     "Program",
     "Robot",
+    "Root",
     "Rosenbrock",
     "RungeKutta",
     "ShapeError",
@@ -91,6 +93,7 @@ __all__ = [  # every name has its place in a page of docs/api/
     "compile",
     "control",
     "drawing",
+    "find_root",
     "forces",
     "identify",
     "inspection",
@@ -100,6 +103,7 @@ __all__ = [  # every name has its place in a page of docs/api/
     "methods",
     "model",
     "pose_error",
+    "repeat",
     "report",
     "rotations",
     "scalar",
@@ -122,6 +126,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "identify": set(),
     "inspection": set(),
     "io": {"bundled_robots"},
+    "iteration": {"Root", "find_root", "repeat"},
     "library": set(),
     "model": {"ElasticDrive", "Model", "SoftLimits"},
     "program": {"Operations", "Program"},

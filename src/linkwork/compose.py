@@ -43,6 +43,7 @@ from .pipeline import (
 )
 from .program import PARAMETER, STATE, Port, Program, trace
 from .program.graph import Node, StrictGraph
+from .program.trace import LEAK
 from .program.traced_array import TracedArray, nested_nodes
 from .quoting import identifier
 
@@ -559,6 +560,8 @@ def _outputs(result: Any, name: str, where: str) -> dict[str, Any]:
             raise ShapeError(f"the output {key!r} is not a rectangular array", where=where, got=error) from error
         for x in array.flat:
             entry = x.nodes() if isinstance(x, TracedArray) else x
+            if isinstance(entry, Node) and entry.graph.level:
+                raise LinkworkError(LEAK, where=f"{where}, output {key!r}", fix="return it from the body")
             if not isinstance(entry, (Node, int, float, np.integer, np.floating)):
                 raise ShapeError(f"the output {key!r} is not an array of numbers", where=where, got=repr(entry)[:80])
         found[key] = array.view(np.ndarray)

@@ -221,9 +221,15 @@ def function(folder: Path) -> list[Files]:
     """Run in NumPy, so that a case takes milliseconds."""
     robot = linkwork.load("planar2r")
     made = [robot.compile("inverse_dynamics", backend="interpreter", **how) for how in ({}, {"parameters": "input"})]
+    made.append(robot.function(looping, a=2, backend="interpreter"))
     for each in made:
         each.save(folder / str(id(each)))
     return [{"function.json": (folder / str(id(each))).read_bytes()} for each in made]
+
+
+def looping(robot, a):
+    inner = lambda x: linkwork.repeat(lambda y: y + robot.gravity(x), x, 2)  # noqa: E731
+    return linkwork.repeat(inner, a, 3, until=lambda x: x[0] > 1)
 
 
 def open_function(folder: Path) -> None:

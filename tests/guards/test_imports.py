@@ -53,6 +53,7 @@ ALLOWED = {
         "targets",
         "timing",
     },
+    "iteration": {"derive", "program", "scalar"},
     "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},

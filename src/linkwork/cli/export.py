@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -116,7 +115,7 @@ def export(
     if json:
         print_json(
             {"function": name, "files": [str(file) for file in files], "signature": function.signature,
-             "method": function.label.method, "operations": asdict(function.operations)}
+             "method": function.label.method, "operations": function.operations.to_dict()}
         )  # fmt: skip
         return
     say(f"wrote {', '.join(map(str, files))}")

@@ -15,7 +15,7 @@ SMALL = 60  # instructions; for smaller programs the passes are as fast as the c
 
 def optimised(program: Program) -> Program:
     """Return ``optimize(program)``, from the cache if possible."""
-    if len(program.instructions) < SMALL:
+    if len(program.instructions) < SMALL and not program.loops:
         return optimize(program)
     key = hashlib.sha256(f"{program.digest}\n{_passes()}".encode()).hexdigest()
     text = cache.get(key)

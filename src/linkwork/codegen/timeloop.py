@@ -50,7 +50,7 @@ class TimeLoop:
     @cached_property
     def instructions(self) -> int:
         """Number of instructions of a step."""
-        lengths = {name: len(program.instructions) for name, program in self.programs.items()}
+        lengths = {name: program.work for name, program in self.programs.items()}
         return lengths.pop("advance") * self.scheme.evaluations + sum(lengths.values())
 
     @cached_property

@@ -85,4 +85,4 @@ def _of_slope(slope: Program, wrt: Sequence[str], of: Sequence[str], tangents: T
     made = vjp(slope, wrt, [f"d{name}" for name in of], tangents)
     names = {f"d{name}_bar": f"{name}_bar" for name in of}
     renamed = tuple(replace(port, name=names.get(port.name, port.name)) for port in made.inputs)
-    return Program(made.name, renamed, made.outputs, made.constants, made.instructions, made.results)
+    return replace(made, inputs=renamed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 from ..errors import UnknownNameError
@@ -82,7 +81,7 @@ def _methods(robot: Robot, quantity: str, progress: Progress) -> list[dict[str, 
             results[method.name] = function(*arguments)
             tally = executed_operations(method, robot.model)
             row["executed"] = {"mul": tally["mul"], "add": tally["add"]}
-            row["operations"] = asdict(function.operations)
+            row["operations"] = function.operations.to_dict()
             row["batch_ns_per_state"] = seconds(lambda: function(*arguments), repeats=5) / BATCH * 1e9  # noqa: B023
     for row in rows:
         others = [result for name, result in results.items() if name != row["method"]]

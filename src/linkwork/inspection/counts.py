@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
@@ -83,14 +82,14 @@ def _together(
     frame = _checked(robot, None, frame, parameters)
     names = [text if ":" in text or not _of_frame(text, frame) else f"{text}:{frame}" for text in quantities]
     rows = [_row_of(text, robot.compile(text, parameters=parameters)) for text in names]
-    total = {key: sum(row["on_line"][key] for row in rows) for key in asdict(Operations())}
+    total = {key: sum(row["on_line"][key] for row in rows) for key in Operations().to_dict()}
     rows.append({"quantity": "sum", "method": "", "on_line": total})
     rows.append(_row_of("together", robot.compile(names, parameters=parameters)) | {"method": ""})
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": []}
 
 
 def _row_of(name: str, function: Function) -> dict[str, Any]:
-    return {"quantity": name, "method": function.label.method, "on_line": asdict(function.operations)}
+    return {"quantity": name, "method": function.label.method, "on_line": function.operations.to_dict()}
 
 
 def passes(robot: Robot, quantity: str | None = None, method: str | None = None, **options: Any) -> dict[str, Any]:
@@ -154,7 +153,7 @@ def derivatives(robot: Robot, quantity: str | None = None, method: str | None = 
         if (published := f"{name}_derivatives") in QUANTITIES:
             functions += [(each, robot.compile(published, method=each, **how)) for each in _names(robot, published)]
         rows = [
-            {"how": kind, "gives": [port.name for port in each.program.outputs], "on_line": asdict(each.operations)}
+            {"how": kind, "gives": [port.name for port in each.program.outputs], "on_line": each.operations.to_dict()}
             for kind, each in functions
         ]
         tables.append({"quantity": name, "method": function.label.method, "derivatives": rows})
@@ -208,7 +207,7 @@ def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) 
     function = robot.compile(quantity, method=method, parameters=parameters, **_of_frame(quantity, frame))
     row = _row_of(quantity, function)
     if parameters == "input":
-        row["off_line"] = asdict(function.off_line_operations)
+        row["off_line"] = function.off_line_operations.to_dict()
     return row
 
 
@@ -220,7 +219,7 @@ def pass_by_pass(program: Program) -> list[dict[str, Any]]:
     def add(name: str, alone: Operations, after: Operations) -> None:
         change = {key: getattr(alone, key) - getattr(start, key) for key in SHOWN}
         saved = start.mul + start.add - after.mul - after.add
-        rows.append({"pass": name, "alone": change, "after": asdict(after), "saved": saved})
+        rows.append({"pass": name, "alone": change, "after": after.to_dict(), "saved": saved})
 
     add("as traced", start, start)
     for lower, (name, after) in zip(CUSTOMISING, customising(program), strict=True):
@@ -240,7 +239,7 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
     stages = {"on_line": "on line, per state", "off_line": "off line, per set of parameters"}
     for stage, when in stages.items():
         of_stage = [row for row in rows if stage in row]
-        names = [key for key in asdict(Operations()) if key not in RARE or any(row[stage][key] for row in of_stage)]
+        names = [key for key in Operations().to_dict() if key not in RARE or any(row[stage][key] for row in of_stage)]
         shown: list[list[Any]] = []
         for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
             group = list(some)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -79,7 +78,7 @@ def measure(robot: Robot, quantity: str | Sequence[str], batch: int, repeats: in
         "batch_ns_per_state": per_state * 1e9,
         "states_per_second": 1 / per_state,
         "one_call_us": per_call * 1e6,
-        "operations": asdict(function.operations),
+        "operations": function.operations.to_dict(),
     }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
-from .program import FUSED, PARAMETER, Op, Program
+from .program import FUSED, PARAMETER, REPEAT, Op, Program
 
 _MULTIPLIES = (Op.MUL, *FUSED)
 _SIN, _COS = int(Op.SIN), int(Op.COS)
@@ -32,7 +33,9 @@ class Operations:
         select: Choices by a condition, ``np.where``.
         neg: Sign changes.
         fused: Pairs of mul and add that are one instruction.
-        instructions: All instructions.
+        instructions: All instructions; those of a loop as often as its largest number of turns.
+        loops: For each loop its largest number of turns, and the operations of one turn; only ``instructions`` counts
+            them, too.
 
     Example:
         >>> robot.gravity.operations.sincos
@@ -57,10 +60,23 @@ class Operations:
     neg: int = 0
     fused: int = 0
     instructions: int = 0
+    loops: tuple[tuple[int, Operations], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name, with ``loops`` only if there are some.
+
+        Returns:
+            A dict that JSON can hold.
+        """
+        numbers = dict(vars(self))
+        loops = [{"turns": turns, "each": each.to_dict()} for turns, each in numbers.pop("loops")]
+        return numbers | ({"loops": loops} if loops else {})
 
     def __str__(self) -> str:
-        shown = [f"{value} {name}" for name, value in asdict(self).items() if value and name != "instructions"]
-        return ", ".join(shown) or "nothing"
+        apart = ("instructions", "loops")
+        shown = [f"{value} {name}" for name, value in vars(self).items() if value and name not in apart]
+        turns = [f"up to {turns} turns of ({each})" for turns, each in self.loops]
+        return "; ".join([*([", ".join(shown)] if shown or not turns else []), *turns]) or "nothing"
 
 
 def count(program: Program, *, off_line: bool = False) -> Operations:
@@ -68,6 +84,9 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
     on_line = _depends_on_state(program)[program.first_instruction :]
     chosen = [code for code, on in zip(program.instructions, on_line, strict=True) if on != off_line]
     times = Counter(code[0] for code in chosen)
+    runs = {(program.final(op)[0], tuple(args)) for op, *args in chosen if op >= REPEAT}
+    loops = tuple((loop.turns, count(loop.body)) for loop, args in program.runs if (loop, args) in runs)
+    single = sum(op < REPEAT for op, *_ in chosen)
     number = lambda *ops: sum(times[op] for op in ops)  # noqa: E731
     return Operations(
         mul=number(*_MULTIPLIES),
@@ -87,7 +106,8 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
         select=number(Op.SELECT),
         neg=number(Op.NEG),
         fused=number(*FUSED),
-        instructions=len(chosen),
+        instructions=single + sum(turns * each.instructions for turns, each in loops),
+        loops=loops,
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..scalar import atan2, maximum, minimum, sign
-from .program import Op
+from .program import REPEAT, Op
 
 INPUT = -1
 ADD, SUB, MUL, DIV, NEG, SQRT, SIN, COS, SIGN = (
@@ -30,12 +30,20 @@ EXP, LOG, TANH, ATAN2, ABS, MIN, MAX = (int(op) for op in (Op.EXP, Op.LOG, Op.TA
 LESS, LESS_EQUAL, SELECT = int(Op.LESS), int(Op.LESS_EQUAL), int(Op.SELECT)
 
 
+LEVEL = 1 << 40  # more nodes than a graph has
+
+
 class Graph:
-    """The nodes made so far, numbered in order of creation."""
+    """The nodes made so far, numbered in order of creation.
+
+    The body of a loop is a graph of its own, of level 1, or of a higher one inside other bodies. Its numbers are larger
+    than those of lower levels. A node of operands of several levels belongs to the highest of them.
+    """
 
     node_type: type[Node]
 
-    def __init__(self):
+    def __init__(self, level: int = 0):
+        self.level, self.first = level, level * LEVEL
         self.nodes: list[Node] = []
         self._known: dict[tuple, Node] = {}
 
@@ -44,10 +52,14 @@ class Graph:
         return self.make(INPUT, index)
 
     def make(self, op: int, a: Any, b: Any = None, c: Any = None) -> Node:
+        if isinstance(b, Node) and b.graph.level > self.level:
+            return b.graph.make(op, a, b, c)
+        if isinstance(c, Node) and c.graph.level > self.level:
+            return c.graph.make(op, a, b, c)
         key = (op, a, b) if c is None else (op, a, b, c)
         node = self._known.get(key)
         if node is None:
-            node = self._known[key] = self.node_type(self, op, a, b, len(self.nodes), c)
+            node = self._known[key] = self.node_type(self, op, a, b, self.first + len(self.nodes), c)
             self.nodes.append(node)
         return node
 
@@ -157,7 +169,7 @@ def _div(a: Any, b: Any) -> Any:
     return a.graph.make(DIV, a, b)
 
 
-def _operand(x: Any) -> Any:
+def operand(x: Any) -> Any:
     """Return an operand of a function: a node or a number, zero without a sign."""
     if isinstance(x, Node):
         return x
@@ -168,7 +180,7 @@ def _operand(x: Any) -> Any:
 
 def _choose(op: int, a: Node, b: Any) -> Any:
     """The smaller or the larger of two."""
-    b, other = _operand(b), MAX if op == MIN else MIN
+    b, other = operand(b), MAX if op == MIN else MIN
     if a is b:
         return a
     if not isinstance(b, Node):
@@ -193,7 +205,8 @@ def _compare(op: int, a: Any, b: Any) -> Any:
 
 class Node:
     """A scalar whose value is not known yet. ``a``, ``b`` and ``c`` are nodes or numbers (the input's index for an
-    input); a constant operand of a sum or product stands second, and only a choice has a third operand."""
+    input); a constant operand of a sum or product stands second, and only a choice has a third operand. Of a final
+    value of a loop, ``a`` has all operands, and ``b`` the loop and the number of the carried value."""
 
     __slots__ = ("a", "b", "c", "graph", "number", "op")
 
@@ -205,6 +218,8 @@ class Node:
         """Its operands, nodes or numbers; none for an input."""
         if self.op == INPUT:
             return ()
+        if self.op == REPEAT:
+            return self.a
         return tuple([x for x in (self.a, self.b, self.c) if x is not None])
 
     def __array_ufunc__(self, ufunc, method, *operands, **options):
@@ -272,28 +287,28 @@ class Node:
 
     def arctan2(self, other):
         """The angle of the point (other, self)."""
-        return -self.a.arctan2(other) if self.op == NEG else self.graph.make(ATAN2, self, _operand(other))
+        return -self.a.arctan2(other) if self.op == NEG else self.graph.make(ATAN2, self, operand(other))
 
     def rarctan2(self, other):
         """The angle of the point (self, other), of a number."""
-        other = _operand(other)
+        other = operand(other)
         return -self.rarctan2(-other) if other < 0 else self.graph.make(ATAN2, other, self)
 
     def __lt__(self, other):
-        return _compare(LESS, self, _operand(other))
+        return _compare(LESS, self, operand(other))
 
     def __gt__(self, other):
-        return _compare(LESS, _operand(other), self)
+        return _compare(LESS, operand(other), self)
 
     def __le__(self, other):
-        return _compare(LESS_EQUAL, self, _operand(other))
+        return _compare(LESS_EQUAL, self, operand(other))
 
     def __ge__(self, other):
-        return _compare(LESS_EQUAL, _operand(other), self)
+        return _compare(LESS_EQUAL, operand(other), self)
 
     def select(self, if_true, if_false):
         """``if_true`` where this is not zero, else ``if_false``."""
-        if_true, if_false = _operand(if_true), _operand(if_false)
+        if_true, if_false = operand(if_true), operand(if_false)
         same = if_true is if_false
         if not (isinstance(if_true, Node) or isinstance(if_false, Node)):
             same = if_true == if_false
@@ -309,7 +324,8 @@ class Node:
         if self.op == INPUT:
             return f"<input {self.a}>"
         operands = " ".join(f"%{x.number}" if isinstance(x, Node) else repr(x) for x in self.operands)
-        return f"<%{self.number} = {Op(self.op).name} {operands}>"
+        name = f"REPEAT {self.b[1]} of" if self.op == REPEAT else Op(self.op).name
+        return f"<%{self.number} = {name} {operands}>"
 
 
 class StrictNode(Node):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..scalar import absolute, atan2, cos, exp, less, less_equal, log, maximum, minimum, sign, sin, sqrt, tanh, where
-from .program import Op, Program
+from .program import REPEAT, Loop, Op, Program
 
 ARITHMETIC = {  # on any numbers, or what stands for them
     Op.ADD: lambda a, b: a + b,
@@ -52,15 +53,50 @@ def interpret(program: Program, arguments: Sequence[np.ndarray]) -> list[np.ndar
     for x, port in zip(arrays, program.inputs, strict=True):
         flat = np.broadcast_to(x, (*batch, *port.shape)).reshape(*batch, port.size).astype(dtype)
         values.extend(flat[..., k] for k in range(port.size))
-    values.extend(dtype.type(c) for c in program.constants)
     with np.errstate(all="ignore"):
-        for op, *args in program.instructions:
-            values.append(_APPLY[Op(op)](*(values[a] for a in args)))
+        results = _results(program, values, dtype)
     outputs, start = [], 0
     for port in program.outputs:
         out = np.empty((*batch, port.size), dtype)
         for k in range(port.size):
-            out[..., k] = values[program.results[start + k]]
+            out[..., k] = results[start + k]
         outputs.append(out.reshape((*batch, *port.shape)))
         start += port.size
     return outputs
+
+
+def _results(program: Program, inputs: Sequence[Any], dtype: np.dtype) -> list[Any]:
+    """Return all output scalars, from all input scalars."""
+    values = [*inputs, *(dtype.type(c) for c in program.constants)]
+    runs: dict[tuple[Loop, tuple[int, ...]], list[Any]] = {}
+    for op, *args in program.instructions:
+        if op < REPEAT:
+            values.append(_APPLY[Op(op)](*(values[a] for a in args)))
+            continue
+        loop, k = program.final(op)
+        run = loop, tuple(args)
+        if run not in runs:
+            runs[run] = _final_values(loop, [values[a] for a in args], dtype)
+        values.append(runs[run][k])
+    return [values[r] for r in program.results]
+
+
+def _final_values(loop: Loop, arguments: Sequence[Any], dtype: np.dtype) -> list[Any]:
+    carried, others = arguments[: loop.carried], arguments[loop.carried :]
+    for _ in range(loop.turns):
+        going = carried[0] != 0
+        if loop.guarded and not np.any(going):
+            break
+        following = _results(loop.body, [*carried, *others], dtype)
+        if loop.guarded:
+            following = [np.where(going, new, old) for new, old in zip(following, carried, strict=True)]
+        carried = following
+    return list(carried)
+
+
+def final_values(loop: Loop, numbers: Sequence[Any]) -> list[Any]:
+    """Return the final values of a loop, from its arguments as plain numbers."""
+    array = np.array(numbers)
+    dtype = np.result_type(np.float64, array)
+    with np.errstate(all="ignore"):
+        return [x.item() for x in map(np.asarray, _final_values(loop, list(array.astype(dtype)), dtype))]

@@ -3,6 +3,9 @@
 Values are numbered: first every input scalar (ports flattened in C order, one after another), then the
 constants, then one value per instruction. An instruction refers to earlier values only, so a Program can be run
 from top to bottom, by the interpreter here or by emitted code.
+
+A program may have loops. An instruction gives one of the final values of a loop; operations from ``REPEAT`` on are
+these values, numbered one loop after another. Instructions with the same loop and the same arguments share one run.
 """
 
 from __future__ import annotations
@@ -50,10 +53,12 @@ class Op(IntEnum):
 
 UNARY = (Op.NEG, Op.SQRT, Op.SIN, Op.COS, Op.SIGN, Op.EXP, Op.LOG, Op.TANH, Op.ABS)
 FUSED = (Op.FMA, Op.FMS, Op.FNMA)
+REPEAT = 64  # the first final value of the first loop of a program
 ARITY = {op: 1 if op in UNARY else 3 if op in (*FUSED, Op.SELECT) else 2 for op in Op}
 
 STATE, PARAMETER = "state", "parameter"
 FORMAT = "linkwork-program-1"
+GIVEN, FOLLOWING = "given", "following"  # ports of the body of a loop
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,38 @@ class Port:
     @property
     def size(self) -> int:
         return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A program that runs several times, on what it made of it in the last turn.
+
+    Attributes:
+        body: One turn. The first entries of its only input are the carried values, and the others stay the same in all
+            turns. Its only output has the next carried values.
+        turns: Number of turns, or the largest number if ``guarded``.
+        guarded: Whether a state takes another turn only where its first carried value is not zero. Its values do not
+            change afterwards.
+        roots: Carried values at a fixed point of the body. Their derivatives follow from the body there, not from the
+            turns, and other carried values count as constants. Empty: all derivatives are those of the turns.
+
+    Example:
+        >>> robot.gravity.program.loops
+        ()
+    """
+
+    body: Program
+    turns: int
+    guarded: bool = False
+    roots: tuple[int, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((self.turns, self.body.results))  # all instructions would take long
+
+    @property
+    def carried(self) -> int:
+        """Number of carried values."""
+        return len(self.body.results)
 
 
 @cache  # without a bound: machine code has the address of the type
@@ -89,6 +126,7 @@ class Program:
         constants: Numbers that instructions refer to.
         instructions: Operation and numbers of its arguments, one row for each value.
         results: Number of the value of every output scalar, ports flattened in order.
+        loops: Loops whose final values instructions refer to.
 
     Example:
         >>> len(robot.gravity.program.instructions) > 50
@@ -101,6 +139,7 @@ class Program:
     constants: tuple[float, ...]
     instructions: tuple[Instruction, ...]
     results: tuple[int, ...]
+    loops: tuple[Loop, ...] = ()
 
     @cached_property
     def n_inputs(self) -> int:
@@ -125,14 +164,66 @@ class Program:
         """
         return enumerate(self.instructions, self.first_instruction)
 
+    @cached_property
+    def _final(self) -> list[tuple[Loop, int]]:
+        return [(loop, k) for loop in self.loops for k in range(loop.carried)]
+
+    def final(self, op: int) -> tuple[Loop, int]:
+        """Return what an operation from ``REPEAT`` on stands for.
+
+        Args:
+            op: The operation.
+
+        Returns:
+            A loop, and the number of its carried value.
+        """
+        return self._final[op - REPEAT]
+
+    @cached_property
+    def runs(self) -> dict[tuple[Loop, tuple[int, ...]], dict[int, int]]:
+        """Runs of loops: (loop, arguments) -> number of the carried value -> number of its final value."""
+        runs: dict[tuple[Loop, tuple[int, ...]], dict[int, int]] = {}
+        if self.loops:
+            for number, (op, *args) in self.numbered():
+                if op >= REPEAT:
+                    loop, k = self.final(op)
+                    runs.setdefault((loop, tuple(args)), {})[k] = number
+        return runs
+
+    @cached_property
+    def work(self) -> int:
+        """Number of instructions that are executed, with the largest number of turns of every loop."""
+        runs = sum(loop.turns * loop.body.work for loop, _ in self.runs)
+        return len(self.instructions) - sum(map(len, self.runs.values())) + runs
+
+    @cached_property
+    def operations(self) -> frozenset[int]:
+        """Operations of its instructions and of those in loops, without final values of loops."""
+        bodies = (loop.body.operations for loop in self.loops)
+        return frozenset(op for op, *_ in self.instructions if op < REPEAT).union(*bodies)
+
+    @property
+    def all_loops(self) -> list[Loop]:
+        """All loops, each once, those inside others before them."""
+        return list(dict.fromkeys(each for loop in self.loops for each in (*loop.body.all_loops, loop)))
+
     def check(self) -> Program:
         """Raise LinkworkError if an instruction refers forward, an operation is unknown or a result is missing.
 
         Returns:
             The program itself.
         """
+        for loop in self.loops:
+            body, n = loop.body.check(), loop.carried
+            ports = (Port(GIVEN, (body.n_inputs,)),), (Port(FOLLOWING, (n,)),)
+            fits = (body.inputs, body.outputs) == ports and 0 < n <= body.n_inputs and {*loop.roots} <= {*range(n)}
+            if not fits or not 0 < loop.turns <= MOST_TURNS:
+                got = f"{loop.turns} turns of {body.inputs} -> {body.outputs}"
+                raise LinkworkError("a loop is malformed", where=f"program {self.name!r}", got=got)
+        arity: dict[int, int] = {int(op): n for op, n in ARITY.items()}
+        arity |= {REPEAT + k: loop.body.n_inputs for k, (loop, _) in enumerate(self._final)}
         for number, (op, *args) in self.numbered():
-            if op not in ARITY or len(args) != ARITY[Op(op)] or not all(0 <= a < number for a in args):
+            if op not in arity or len(args) != arity[op] or not all(0 <= a < number for a in args):
                 raise LinkworkError(
                     f"instruction {number} is malformed", where=f"program {self.name!r}", got=(op, *args)
                 )
@@ -160,19 +251,25 @@ class Program:
         Returns:
             JSON.
         """
+        return json.dumps(self._document(), separators=(",", ":"))
+
+    def _document(self) -> dict[str, Any]:
         port = lambda p: [p.name, list(p.shape), p.stage]  # noqa: E731
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "name": self.name,
-                "inputs": [port(p) for p in self.inputs],
-                "outputs": [port(p) for p in self.outputs],
-                "constants": [c.hex() for c in self.constants],
-                "instructions": self.instructions,
-                "results": self.results,
-            },
-            separators=(",", ":"),
-        )
+        document = {
+            "format": FORMAT,
+            "name": self.name,
+            "inputs": [port(p) for p in self.inputs],
+            "outputs": [port(p) for p in self.outputs],
+            "constants": [c.hex() for c in self.constants],
+            "instructions": self.instructions,
+            "results": self.results,
+        }
+        if self.loops:
+            document["loops"] = [
+                {"body": each.body._document(), "turns": each.turns, "guarded": each.guarded, "roots": each.roots}
+                for each in self.loops
+            ]
+        return document
 
     @staticmethod
     def from_json(text: str) -> Program:
@@ -199,6 +296,8 @@ class Program:
 
 MOST_PORTS, MOST_AXES = 1000, 16
 MOST_SCALARS = 1_000_000  # of all inputs together; outputs are listed one by one
+MOST_LOOPS, MOST_TURNS = 1000, 1_000_000
+MOST_DEPTH = 8  # loops inside each other
 
 
 def entry(document: Any, name: str, kind: type) -> Any:
@@ -212,7 +311,7 @@ def entry(document: Any, name: str, kind: type) -> Any:
     return document[name]
 
 
-def _read(data: Any) -> Program:
+def _read(data: Any, depth: int = 0) -> Program:
     if (version := entry(data, "format", str)) != FORMAT:
         raise ValueError(f"unknown format {version!r}")
     inputs, outputs = (_ports(entry(data, name, list), name) for name in ("inputs", "outputs"))
@@ -224,9 +323,24 @@ def _read(data: Any) -> Program:
     if not all(type(k) is int for k in results):
         raise ValueError("a result is not a whole number")
     constants = tuple(map(_constant, entry(data, "constants", list)))
-    return Program(
-        entry(data, "name", str), inputs, outputs, constants, tuple(map(tuple, instructions)), tuple(results)
-    )
+    name, instructions = entry(data, "name", str), tuple(map(tuple, instructions))
+    return Program(name, inputs, outputs, constants, instructions, tuple(results), _loops(data, depth))
+
+
+def _loops(data: Any, depth: int) -> tuple[Loop, ...]:
+    if "loops" not in data:
+        return ()
+    rows = entry(data, "loops", list)
+    if len(rows) > MOST_LOOPS or depth == MOST_DEPTH:
+        raise ValueError(f"more than {MOST_LOOPS} loops, or more than {MOST_DEPTH} inside each other")
+    loops = []
+    for row in rows:
+        roots = entry(row, "roots", list)
+        if not all(type(k) is int for k in roots):
+            raise ValueError("a root of a loop is not a whole number")
+        body = _read(entry(row, "body", dict), depth + 1)
+        loops.append(Loop(body, entry(row, "turns", int), entry(row, "guarded", bool), tuple(roots)))
+    return tuple(loops)
 
 
 def _ports(rows: list, what: str) -> tuple[Port, ...]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from .graph import Graph
 from .interpret import ARITHMETIC, FUNCTIONS
-from .program import Op, Port, Program
+from .loops import final_of
+from .program import REPEAT, Op, Port, Program
 from .trace import linearize
 
 APPLY = ARITHMETIC | FUNCTIONS  # to any scalar
@@ -25,7 +26,8 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
     """Return all values of a program, in the order of their numbers; fused operations are split again."""
     values = [*inputs, *program.constants]
     for op, *arguments in program.instructions:
-        values.append(APPLY[Op(op)](*[values[k] for k in arguments]))
+        scalars = [values[k] for k in arguments]
+        values.append(APPLY[Op(op)](*scalars) if op < REPEAT else final_of(program, op, scalars))
     return values
 
 

@@ -154,6 +154,9 @@ def _traced(
 
 def from_program(program: Program, label: Label) -> SymbolicModel:
     """Return the equations of a compiled program, with numbers for constants and no symbols of the paper."""
+    if program.loops:
+        fix = "print one turn of the loop as a function of its own, or see Function.program.loops"
+        raise UnsupportedError("a program with loops has no list of equations", where=program.name, fix=fix)
     quantity = QUANTITIES.get(label.quantity)
     variables = VARIABLES | {variable.name: variable for variable in (quantity.outputs if quantity else ())}
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan, pi
+from typing import NamedTuple
 
 import numpy as np
 
 from ..codegen.native.sincos import COSINE, SINE, SPLIT_PARTS
 from ..program import Op, Port, Program
+from ..program.program import REPEAT, Loop
 from ..quoting import in_c_comment
 from .listing import LOCAL, MADE, Exported, description, expression, nominal_tables, title, value_names, wrapped
 
@@ -107,7 +109,7 @@ extern "C" {{
 
 def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     """Helpers, parts, and the function itself."""
-    used = {op for op, *_ in program.instructions}
+    used = program.operations
     if Op.SIGN in used:
         yield _sign(real)
     for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
@@ -120,8 +122,19 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
         yield _selection(real)
     if used & {Op.SIN, Op.COS}:
         yield _sine_cosine(real)
+    loops = {loop: k for k, loop in enumerate(program.all_loops)}
+    for loop, k in loops.items():
+        body = f"body_{k}"
+        turn = f"static void {body}({_parameters(loop.body.inputs, loop.body.outputs, real)})"
+        yield from _functions(loop.body, turn, real, loops, f"{body}_part")
+        yield _loop(loop, k, real)
+    yield from _functions(program, prototype, real, loops, "part")
+
+
+def _functions(program: Program, prototype: str, real: str, loops: Mapping[Loop, int], part_name: str) -> Iterator[str]:
+    """Parts, and the function itself."""
     names = value_names(program, lambda number: literal(number, real))
-    statements = list(_statements(program, names, real))
+    statements = list(_statements(program, names, real, loops))
     ending = list(_ending(program, names))
     if len(statements) <= PART:
         yield _definition(prototype, [*statements, *ending], {}, real, program.inputs)
@@ -130,61 +143,84 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     kept = _kept([*parts, ending])
     workspace = Port("w", (len(kept),))
     for k, part in enumerate(parts):
-        signature = f"static void part{k}({_parameters(program.inputs, [workspace], real)})"
+        signature = f"static void {part_name}{k}({_parameters(program.inputs, [workspace], real)})"
         yield _definition(signature, part, kept, real, [*program.inputs, workspace])
     given = ", ".join([*(port.name for port in program.inputs if port.size), "w"])
-    calls = [((), f"part{k}({given})") for k in range(len(parts))]
-    yield _definition(prototype, [((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
+    calls = [Statement((), f"{part_name}{k}({given})") for k in range(len(parts))]
+    yield _definition(prototype, [Statement((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
 
 
-Statement = tuple[tuple[str, ...], str]  # the local variables it defines (two for sine and cosine), and the expression
+class Statement(NamedTuple):
+    """A statement: the local variables that it defines (two for sine and cosine), and the expression.
+
+    A run of a loop has a list of arguments as its expression, the number of the loop, and where in the array of these
+    arguments the local variables are afterwards.
+    """
+
+    names: tuple[str, ...]
+    text: str
+    loop: int = -1
+    places: tuple[int, ...] = ()
 
 
-def _statements(program: Program, names: Sequence[str], real: str) -> Iterator[Statement]:
+def _statements(program: Program, names: Sequence[str], real: str, loops: Mapping[Loop, int]) -> Iterator[Statement]:
     """Yield the statements: all angles, then their sines and cosines, which can overlap, then the rest."""
     early: set[int] = set()
     for k, (op, *args) in reversed([*program.numbered()]):
         if op in (Op.SIN, Op.COS) or k in early:
             early |= {k, *args}
-    angles = set()
+    angles, runs = set(), dict(program.runs)
     for k, (op, *args) in sorted(program.numbered(), key=lambda numbered: numbered[0] not in early):
-        if op not in (Op.SIN, Op.COS):
+        if op >= REPEAT:
+            run = program.final(op)[0], tuple(args)
+            if final := runs.pop(run, None):
+                given = ", ".join(names[a] for a in args)
+                yield Statement(tuple(names[n] for n in final.values()), given, loops[run[0]], tuple(final))
+        elif op not in (Op.SIN, Op.COS):
             text = expression(op, *(names[a] for a in args))
             of_float = real == "float" and op in LIBRARY
-            yield (names[k],), text.replace("(", "f(", 1) if of_float else text
+            yield Statement((names[k],), text.replace("(", "f(", 1) if of_float else text)
         elif args[0] not in angles:
             angles.add(args[0])
-            yield (f"sin_{names[k][4:]}", f"cos_{names[k][4:]}"), names[args[0]]
+            yield Statement((f"sin_{names[k][4:]}", f"cos_{names[k][4:]}"), names[args[0]])
 
 
 def _ending(program: Program, names: Sequence[str]) -> Iterator[Statement]:
     """The outputs are written last; an input that is a result is read before."""
     places = [f"{port.name}[{k}]" for port in program.outputs for k in range(port.size)]
     copies = {r: f"copy{r}" for r in program.results if r < program.n_inputs}
-    yield from (((copy,), names[r]) for r, copy in copies.items())
+    yield from (Statement((copy,), names[r]) for r, copy in copies.items())
     for place, r in zip(places, program.results, strict=True):
-        yield (), f"{place} = {copies.get(r, names[r])}"
+        yield Statement((), f"{place} = {copies.get(r, names[r])}")
 
 
 def _kept(parts: Sequence[Sequence[Statement]]) -> dict[str, str]:
     """Locals that outlive the part they are made in -> their places in the workspace."""
-    made = {name: k for k, part in enumerate(parts) for names, _ in part for name in names}
-    used = {name: k for k, part in enumerate(parts) for _, text in part for name in LOCAL.findall(text)}  # the last one
+    made = {name: k for k, part in enumerate(parts) for each in part for name in each.names}
+    used = {name: k for k, part in enumerate(parts) for each in part for name in LOCAL.findall(each.text)}  # last one
     return {name: f"w[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
 
 
 def _definition(
     prototype: str, statements: Sequence[Statement], kept: Mapping[str, str], real: str, arguments: Sequence[Port]
 ) -> str:
-    lines = [line for names, text in statements for line in _lines(names, text, kept, real)]
+    lines = [line for statement in statements for line in _lines(statement, kept, real)]
     text = "\n".join(lines)
     unused = [port.name for port in arguments if port.size and not re.search(rf"\b{port.name}\[", text)]
     body = "".join(f"    {line};\n" for line in [*(f"(void){name}" for name in unused), *lines])
     return f"{prototype}\n{{\n{body}}}"
 
 
-def _lines(names: Sequence[str], text: str, kept: Mapping[str, str], real: str) -> Iterator[str]:
+def _lines(statement: Statement, kept: Mapping[str, str], real: str) -> Iterator[str]:
+    names, text, loop, places = statement
     text = LOCAL.sub(lambda match: kept.get(match[0], match[0]), text)
+    if loop >= 0:
+        run = f"run_{names[0].removeprefix('t')}"
+        yield f"{real} {run}[] = {{{text}}}"
+        yield f"loop_{loop}({run})"
+        for name, place in zip(names, places, strict=True):
+            yield f"{kept.get(name, f'const {real} {name}')} = {run}[{place}]"
+        return
     own = [name for name in names if name not in kept]
     if len(names) < 2:
         yield f"const {real} {own[0]} = {text}" if own else f"{kept[names[0]]} = {text}" if names else text
@@ -192,6 +228,16 @@ def _lines(names: Sequence[str], text: str, kept: Mapping[str, str], real: str) 
     if own:
         yield f"{real} {', '.join(own)}"
     yield f"sine_cosine({text}, {', '.join(f'&{kept.get(name, name)}' for name in names)})"
+
+
+def _loop(loop: Loop, number: int, real: str) -> str:
+    going = f" && x[0] != {literal(0, real)}" if loop.guarded else ""
+    return f"""static void loop_{number}({real} x[{loop.body.n_inputs}])
+{{
+    for (long k = 0; k < {loop.turns}{going}; k++) {{
+        body_{number}(x, x);
+    }}
+}}"""
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------

@@ -49,7 +49,8 @@ exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal 
 """  # of C and C++, of CMake, and those that the files use themselves: no names of functions
 
 
-LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+)\b")  # names that value_names and the C code make
+# Names that value_names and the C code make
+LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+|(?:run|loop|body)_\d+)\b")
 
 
 # -- names -------------------------------------------------------------------------------------------------------

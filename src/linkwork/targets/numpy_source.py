@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from textwrap import indent
 
 import numpy as np
 
-from ..program import Op
+from ..program import Op, Program
+from ..program.program import GIVEN, REPEAT, Loop
 from ..quoting import in_python
 from .listing import (
     MADE,
@@ -72,14 +73,37 @@ def {name}({inputs}):
 
 
 def _imports(function: Exported) -> str:
-    used = {op for op, *_ in function.program.instructions}
+    used = function.program.operations
     names = [name for op, name in IMPORTED.items() if op in used]
     return f"from numpy import {', '.join(names)}\n" if names else ""
 
 
 def _definitions(function: Exported) -> str:
-    used = {op for op, *_ in function.program.instructions}
-    return "".join(f"{text}\n\n\n" for op, text in DEFINED.items() if op in used)
+    used = function.program.operations
+    texts = [text for op, text in DEFINED.items() if op in used]
+    loops = {loop: k for k, loop in enumerate(function.program.all_loops)}
+    for loop, k in loops.items():
+        body, names = loop.body, value_names(loop.body, _literal)
+        lines = [*_statements(body, names, loops), f"return [{', '.join(names[r] for r in body.results)}]"]
+        texts += [f"def _body_{k}({GIVEN}):\n{indent(chr(10).join(lines), '    ')}", _loop(loop, k)]
+    return "".join(f"{text}\n\n\n" for text in texts)
+
+
+def _loop(loop: Loop, number: int) -> str:
+    n = loop.carried
+    if not loop.guarded:
+        return f"""def _loop_{number}(x):
+    for _ in range({loop.turns}):
+        x = [*_body_{number}(x), *x[{n}:]]
+    return x"""
+    return f"""def _loop_{number}(x):
+    for _ in range({loop.turns}):
+        going = x[0] != 0
+        if not np.any(going):
+            break
+        following = _body_{number}(x)
+        x = [*(np.where(going, new, old) for new, old in zip(following, x)), *x[{n}:]]
+    return x"""
 
 
 def _lines(function: Exported) -> Iterator[str]:
@@ -87,8 +111,7 @@ def _lines(function: Exported) -> Iterator[str]:
     names = value_names(program, _literal)
     for port in program.inputs:
         yield f"{port.name} = _entries({', '.join([repr(port.name), port.name, *map(str, port.shape)])})"
-    for k, (op, *args) in program.numbered():
-        yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+    yield from _statements(program, names, {loop: k for k, loop in enumerate(program.all_loops)})
     yield f"batch = np.broadcast_shapes({', '.join(f'{port.name}.shape[1:]' for port in program.inputs)})"
     results = iter(program.results)
     for port in program.outputs:
@@ -96,6 +119,19 @@ def _lines(function: Exported) -> Iterator[str]:
         for place in np.ndindex(port.shape):
             yield f"{port.name}[{', '.join(['...', *map(str, place)])}] = {names[next(results)]}"
     yield "return " + ", ".join(port.name if port.shape else f"{port.name}[()]" for port in program.outputs)
+
+
+def _statements(program: Program, names: Sequence[str], loops: Mapping[Loop, int]) -> Iterator[str]:
+    for k, (op, *args) in program.numbered():
+        if op < REPEAT:
+            yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+            continue
+        loop, place = program.final(op)
+        first = min(program.runs[loop, tuple(args)].values())
+        run = f"run_{names[first].removeprefix('t')}"
+        if k == first:
+            yield f"{run} = _loop_{loops[loop]}([{', '.join(names[a] for a in args)}])"
+        yield f"{names[k]} = {run}[{place}]"
 
 
 def _literal(number: float) -> str:

@@ -43,6 +43,7 @@ class Target:
         comment: How a comment line begins, if the title of the function goes above the text.
         usage: What to do with the files, with ``{folder}``, ``{file}``, ``{stem}`` and ``{name}``.
         operations: Operations of a program that it knows; default: all.
+        loops: Whether it knows loops inside programs; default: no.
         dtypes: Types of numbers that it knows; default: float64 and float32.
         requires: Optional dependency, the name of a module.
         install: Command that installs ``requires``.
@@ -61,6 +62,7 @@ class Target:
     comment: str = ""
     usage: str = ""
     operations: frozenset[Op] = frozenset(Op)
+    loops: bool = False
     dtypes: tuple[str, ...] = ("float64", "float32")
     requires: str = ""
     install: str = ""
@@ -110,7 +112,10 @@ class Target:
         if function.dtype not in self.dtypes:
             message = "this target does not know the dtype"
             raise UnsupportedError(message, where=where, got=function.dtype, expected=", ".join(self.dtypes))
-        if unknown := {Op(op) for op, *_ in function.program.instructions} - self.operations:
+        if function.program.loops and not self.loops:
+            fix = "export it to c or numpy, or export one turn of the loop as a function of its own"
+            raise UnsupportedError("this target does not know loops", where=where, fix=fix)
+        if unknown := {Op(op) for op in function.program.operations} - self.operations:
             got, expected = (", ".join(sorted(op.name.lower() for op in ops)) for ops in (unknown, self.operations))
             raise UnsupportedError("this target does not know all operations", where=where, got=got, expected=expected)
         subject = (function, name) if self.takes == "program" else (function.symbolic(),)
@@ -125,12 +130,13 @@ BUNDLED = (
         "c", "C99 without allocation, with a test of its own and a CMake file.",
         write="linkwork.targets.c_project:c_project",
         files=("{name}.h", "{name}.c", "{name}_test.c", "CMakeLists.txt"),
+        loops=True,
         usage="build and test:\n  cmake -S {folder} -B {folder}/build\n  cmake --build {folder}/build\n"
         "  ctest --test-dir {folder}/build",
     ),
     Target(
         "numpy", "A Python file that needs NumPy alone and takes batches.",
-        write="linkwork.targets.numpy_source:numpy_source", files=("{name}.py",),
+        write="linkwork.targets.numpy_source:numpy_source", files=("{name}.py",), loops=True,
         usage="use it: from {stem} import {name}",
     ),
     Target(

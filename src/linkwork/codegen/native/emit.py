@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from .target import ITEM_SIZE, Target
 
@@ -22,6 +23,7 @@ class Module:
     table: dict[str, int] = field(default_factory=dict)  # literal -> index in @table
     declared: set[str] = field(default_factory=set)
     words: dict[tuple[int, ...], str] = field(default_factory=dict)  # constant array -> its name
+    bodies: dict[str, Any] = field(default_factory=dict)  # digest of the body of a loop -> its kernel
 
     def __post_init__(self):
         self.item = ITEM_SIZE[self.dtype]

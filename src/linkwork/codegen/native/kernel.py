@@ -2,7 +2,9 @@
 
 Scalar number k of the inputs is vector number k of the input block. Sines, cosines, exponentials and the like are in
 functions of their own, before the code that needs them: a call among other instructions would force all values out of
-the registers. The rest is split into functions of bounded length, because LLVM's time grows faster than the length of a
+the registers. A loop is such a call, too: of the kernel of its body, with blocks of its own in the scratch block, until
+all states of the block have finished. A finished state keeps its values, so its bits do not depend on the others. The
+rest is split into functions of bounded length, because LLVM's time grows faster than the length of a
 function. Values that are needed after a split are stored in a scratch block.
 
 Results are stored in the output block. If they are few, result k is its vector number k. If they are many, each row is
@@ -14,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...program.program import Op, Program
+from ...program.program import REPEAT, Op, Program
 from .elementary import FUNCTIONS, emit_choice, emit_comparison, emit_function
 from .emit import Function, Module
 from .layout import Tile, columns, tile_width
@@ -26,6 +28,7 @@ FEW = 128  # results up to which the output block holds all at once
 
 SINCOS = -1  # pseudo operation: sines and cosines of all its arguments together
 STORE = -2  # pseudo operation: store its argument in rows of the output block
+RUN = -3  # pseudo operation: run a loop
 BLOCKS = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
 
 
@@ -57,7 +60,7 @@ def emit_kernel(
     scratch_rows = kept_rows
     names = tuple(f"{name}{k}" for k in range(len(segments)))
     for function, steps in zip(names, segments, strict=True):
-        apart = any(step.op == SINCOS or step.op in FUNCTIONS for step in steps)
+        apart = any(step.op in (SINCOS, RUN, *FUNCTIONS) for step in steps)
         # Without "stackrealign" LLVM's spills are aligned to 16 bytes only, and cross cache lines.
         head = f'define internal void @{function}({BLOCKS}) noinline nounwind "stackrealign"'
         with Function(module, head, volatile=not apart) as f:
@@ -83,6 +86,7 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
         if op in (Op.SIN, Op.COS):
             sines.setdefault(args[0], []).append(number)
     others = {n: Step(op, tuple(args), (n,)) for n, (op, *args) in program.numbered() if op in FUNCTIONS}
+    others |= {min(final.values()): Step(RUN, run[1], tuple(final.values())) for run, final in program.runs.items()}
     results, done = set(program.results), set(range(program.first_instruction))
 
     def functions(angles: Sequence[int], more: Sequence[int], before: Sequence[Step] = ()) -> list[Step]:
@@ -104,7 +108,7 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
     for number, (op, *args) in program.numbered():
         if number in done:
             continue
-        if op in (Op.SIN, Op.COS) or op in FUNCTIONS:
+        if op in (Op.SIN, Op.COS) or op in FUNCTIONS or op >= REPEAT:
             if part:
                 yield part
                 part = []
@@ -122,11 +126,11 @@ def _segments(program: Program, limit: int) -> Iterator[list[Step]]:
 
 
 def _without_sines(program: Program, sines: dict[int, list[int]]) -> tuple[list[int], list[Step]]:
-    """Return the arguments of sines and cosines that depend on no sine or cosine, and the steps that compute them."""
+    """Return the arguments of sines and cosines that depend on no such function or loop, and the steps to them."""
     after: set[int] = set()
     code: dict[int, Step] = {}
     for number, (op, *args) in program.numbered():
-        if op in (Op.SIN, Op.COS) or not after.isdisjoint(args):
+        if op in (Op.SIN, Op.COS) or op >= REPEAT or not after.isdisjoint(args):
             after.add(number)
         else:
             code[number] = Step(op, tuple(args), (number,))
@@ -281,6 +285,8 @@ class Body:
         for step in steps:
             if step.op == SINCOS:
                 self.run_sines(step)
+            elif step.op == RUN:
+                self.run_loop(step)
             else:
                 self.execute(step, [self.get(a) for a in step.args])
 
@@ -300,10 +306,48 @@ class Body:
 
             emit_sincos(self.f, f"sines{k}", [self.get(a) for a in some], leave)
 
+    def run_loop(self, run: Step):
+        f, m = self.f, self.f.module
+        final = {value: self.program.final(self.program.instructions[value - self.program.first_instruction][0])
+                 for value in run.makes}  # fmt: skip
+        loop = final[run.makes[0]][0]
+        kernel = _body_kernel(m, loop.body)
+        blocks, rows = [], self.first_slot
+        for size in kernel.blocks.values():
+            blocks.append(f.at("%scratch", rows * m.row))
+            rows += size // m.row
+        self.scratch_rows = max(self.scratch_rows, rows)
+        given, following, _ = blocks
+        for row, value in enumerate(run.args):
+            f.store_row(self.get(value), given, row)
+        with f.counted("turn", loop.turns) as turn:
+            going = ""
+            if loop.guarded:
+                going = f.let(f"fcmp une {m.vector} {f.load_row(given, 0)}, zeroinitializer")
+                some = f.let(f"icmp ne i{m.lanes} {f.let(f'bitcast <{m.lanes} x i1> {going} to i{m.lanes}')}, 0")
+                f.when(some, f"{turn[1:]}.going", f"{turn[1:]}.end")
+            for function in kernel.functions:
+                f.do(f"call void @{function}({', '.join(f'ptr {block}' for block in blocks)})")
+            for row in range(loop.carried):
+                value = f.load_row(following, row)
+                if going:
+                    old = f.load_row(given, row)
+                    value = f.let(f"select <{m.lanes} x i1> {going}, {m.vector} {value}, {m.vector} {old}")
+                f.store_row(value, given, row)
+        for value, (_, k) in final.items():
+            self.make(value, f.load_row(given, k))
+
     def get(self, value: int) -> str:
         if value not in self.names:
             self.names[value] = self.load(value)
         return self.names[value]
+
+
+def _body_kernel(module: Module, body: Program) -> Kernel:
+    """Return the kernel of the body of a loop, which is added once to a module."""
+    if body.digest not in module.bodies:
+        module.bodies[body.digest] = emit_kernel(module, body, name=f"body_{body.digest}_", whole=True)
+    return module.bodies[body.digest]
 
 
 def _operate(f: Function, op: Op, args: list[str]) -> str:

@@ -27,7 +27,7 @@ running = 0  # workers
 def share(program: Program, lanes: int, loop: int, threads: int) -> tuple[int, Any]:
     """Return the address of an inner loop that shares ``loop`` among threads, and its data, which must live as long."""
     ports = [port for port in (*program.inputs, *program.outputs) if port.size]
-    each = len(program.instructions) + sum(port.size for port in ports)  # instructions per block, with loads and stores
+    each = program.work + sum(port.size for port in ports)  # instructions per block, with loads and stores
     blocks = -(-WORK // max(each, 1))
     words = {
         sharing.LOOP: loop,

@@ -1,6 +1,7 @@
 """Passes: Program -> Program, each with the same inputs, outputs and values (to rounding)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ..collector import collector_at_rest
 from ..program import Program
@@ -37,6 +38,7 @@ LARGE = 8000  # instructions; beyond, customising takes too long
 
 def customise(program: Program) -> Program:
     """Apply the passes that reduce the number of operations, one after the other; a second round gains little."""
+    program = _with_bodies(program, customise)
     if len(program.instructions) <= LARGE:
         for _, made in customising(program):
             program = made
@@ -50,8 +52,16 @@ def customising(program: Program) -> Iterator[tuple[str, Program]]:
         yield lower.__name__, program
 
 
+def _with_bodies(program: Program, rewrite: Callable[[Program], Program]) -> Program:
+    """Return the program with the bodies of its loops rewritten."""
+    if not program.loops:
+        return program
+    return replace(program, loops=tuple(replace(loop, body=rewrite(loop.body)) for loop in program.loops))
+
+
 def schedule(program: Program) -> Program:
     """Absorb signs, fuse multiply-adds and order instructions: fast, for programs that are not customised."""
+    program = _with_bodies(program, schedule)
     return order_for_registers(fuse_multiply_add(absorb_signs(program)))
 
 

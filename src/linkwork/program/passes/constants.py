@@ -196,5 +196,5 @@ def _scaled(program: Program, scale: list[Fraction]) -> Program:
             elif op == Op.DIV:
                 wanted = wanted * other if k == 0 else other / wanted
             operands[k] = float(constants[args[k]] * wanted)
-        values.append(apply(op, *operands))
+        values.append(apply(program, op, *operands))
     return linearize(program.name, program.inputs, program.outputs, [values[r] for r in program.results])

@@ -18,7 +18,8 @@ from typing import Any
 from ..counts import Operations, count
 from ..graph import Graph, Node
 from ..interpret import FUNCTIONS
-from ..program import FUSED, Op, Program
+from ..loops import final_of
+from ..program import FUSED, REPEAT, Op, Program
 from ..trace import linearize
 from .dead import use_counts
 
@@ -126,10 +127,10 @@ class Flat:
                 if value in self._new:
                     op, items = self._new[value]
                     operands = [(sign, of(x)) for sign, x in items]
-                    values[value] = COMBINED[op](operands) if op in COMBINED else apply(op, operands[0][1])
+                    values[value] = COMBINED[op](operands) if op in COMBINED else apply(program, op, operands[0][1])
                 else:
                     op, *args = self.code[value]
-                    values[value] = apply(op, *[values[a] if a in values else of(a) for a in args])
+                    values[value] = apply(program, op, *[values[a] if a in values else of(a) for a in args])
             return values[value]
 
         for number in self.code:
@@ -228,9 +229,9 @@ def total(operands: list[tuple[int, Any]]) -> Any:
 COMBINED = {Op.ADD: total, Op.MUL: product}
 
 
-def apply(op: int, *operands: Any) -> Any:
-    """The operation on nodes and numbers, simplified as in tracing."""
-    return APPLIED[op](*operands)
+def apply(program: Program, op: int, *operands: Any) -> Any:
+    """An operation of a program on nodes and numbers, simplified as in tracing."""
+    return APPLIED[op](*operands) if op < REPEAT else final_of(program, op, operands)
 
 
 APPLIED: dict[int, Callable[..., Any]] = {
