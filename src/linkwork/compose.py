@@ -49,6 +49,8 @@ COMBINATIONS = 24  # of methods that are tried; beyond, one quantity after the o
 RESERVED = ("out", "threads", "wrenches")  # options of a call
 OPTIONS = ("name", "methods", "dtype", "backend", "function", "robot", "self", *OFF_LINE)  # names arguments cannot have
 AGAIN = 12  # further calls of a function that looks constant while random numbers are drawn
+# From methods by quantity, and inputs by name: the results by name, and the quantities that they took.
+Run = Callable[[Mapping[str, str], Mapping[str, Any]], tuple[dict[str, Any], list[Problem]]]
 TRACED = (
     "the function runs once, on arrays without values: use NumPy's functions and operators, np.where(condition, a, b) "
     "instead of branches, np.stack instead of filling an array; what changes from call to call is an input"
@@ -164,13 +166,11 @@ class TracedRobot:
                 more |= {"payload": self._payload}
             parameters = options.get("parameters", self._parameters)
             problem = bound(self.model, quantity, wrenches=wrenches, parameters=parameters, drives=drives, **more)
-            if methods(quantity):
-                varied = problem.needs["as_input"]
-                asked = self._methods.get(quantity, "auto")
-                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied)
-                problem = replace(problem, method=method)
-            self.used[key] = problem
+            self.used[key] = self._with_method(problem)
         return self.used[key]
+
+    def _with_method(self, problem: Problem) -> Problem:
+        return _with_method(problem, self._methods)
 
     def _bound(self, problem: Problem, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs by name; commands of force laws and known forces are zero by default."""
@@ -322,7 +322,7 @@ def _several(
     model = model_of(robot)
     axes, drives = options.pop("axes"), options.pop("drives")
     dtype, wrenches = checked_options(wrenches=wrenches, axes=axes, **options)
-    chosen = _by_output(quantities, frame)
+    chosen = quantities_by_output(quantities, frame)
     if isinstance(method, str) and method != "auto":
         raise UnsupportedError(
             "several quantities have no common method", got=repr(method), fix='method={"inertia_matrix": "crba"}'
@@ -384,8 +384,8 @@ def _with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
     return replace(problem, method=method)
 
 
-def _by_output(quantities: Any, frame: str | None) -> dict[str, tuple[str, str | None]]:
-    """Output name -> quantity and frame."""
+def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[str, str | None]]:
+    """Return quantity and frame by output name."""
     if isinstance(quantities, Mapping):
         pairs = list(quantities.items())
     elif isinstance(quantities, Sequence):
@@ -441,7 +441,7 @@ def compile_function(
 
         def call() -> dict[str, Any]:
             arrays = {key: TracedArray(value) for key, value in values.items()}  # new ones: it may change them in place
-            return _outputs(function(traced, **arrays), label, where)
+            return named_outputs(function(traced, **arrays), label, where)
 
         results = traced_once(call, where, function)
         return results, [*traced.used.values()]
@@ -452,10 +452,8 @@ def compile_function(
     return _compiled(model, label, ports, run, dict(methods or {}), meanings, dtype, backend)
 
 
-def _ports(
-    function: Callable[..., Any], inputs: Mapping[str, Any], model: Model, where: str
-) -> tuple[list[Port], dict[str, str]]:
-    """Inputs of a function of one's own, and what they mean."""
+def named_arguments(function: Callable[..., Any], where: str) -> list[inspect.Parameter]:
+    """Return the arguments of a function of one's own after the robot, which are passed by name."""
     try:
         _robot, *parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -466,6 +464,14 @@ def _ports(
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
             fix = "name every argument: f(robot, q, v, target)"
             raise UnsupportedError("arguments of a compiled function have names", where=where, got=str(each), fix=fix)
+    return parameters
+
+
+def _ports(
+    function: Callable[..., Any], inputs: Mapping[str, Any], model: Model, where: str
+) -> tuple[list[Port], dict[str, str]]:
+    """Inputs of a function of one's own, and what they mean."""
+    parameters = named_arguments(function, where)
     names = [each.name for each in parameters]
     for key in inputs:
         if key not in names:
@@ -514,8 +520,8 @@ def _check_port(name: str, what: str) -> None:
         raise LinkworkError(f"this cannot be the name of an {what}", got=repr(name), expected=fix)
 
 
-def _outputs(result: Any, name: str, where: str) -> dict[str, Any]:
-    """The results of a function by name, as object arrays of nodes and numbers."""
+def named_outputs(result: Any, name: str, where: str) -> dict[str, Any]:
+    """Return the results of a function by name, as object arrays of nodes and numbers."""
     if hasattr(result, "_asdict"):  # a named tuple
         result = result._asdict()
     if not isinstance(result, Mapping):
@@ -546,7 +552,7 @@ def _compiled(
     model: Model,
     name: str,
     ports: Sequence[Port],
-    run: Callable[[Mapping[str, str], Mapping[str, Any]], tuple[dict[str, Any], list[Problem]]],
+    run: Run,
     asked: Mapping[str, str],
     meanings: Mapping[str, str],
     dtype: str,
@@ -555,6 +561,30 @@ def _compiled(
     payload: str | None = None,
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
+    program, problems = shortest_program(name, ports, run, asked)
+    known = layouts(model)
+    vectors = {port.name: known[port.name] for port in (*program.inputs, *program.outputs)
+               if port.name in known and port.shape == (known[port.name].size,)}  # fmt: skip
+    chosen = {problem.quantity: problem.method.name for problem in problems if problem.method is not None}
+    label = Label(
+        model.name,
+        name,
+        ", ".join(f"{quantity}: {method}" for quantity, method in chosen.items()),
+        layouts=vectors,
+        wrenches=wrenches,
+        payload=payload or "",
+        assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
+        nominal=nominal_parameters(model) if any(port.name == "parameters" for port in ports) else {},
+        meanings=meanings,
+    )
+    along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
+    return Function(optimised(program), label, dtype, backend, None, along)
+
+
+def shortest_program(
+    name: str, ports: Sequence[Port], run: Run, asked: Mapping[str, str]
+) -> tuple[Program, list[Problem]]:
+    """Return the program by the combination of methods that gives the fewest instructions, and its quantities."""
 
     def traced(methods: Mapping[str, str]) -> tuple[Program, list[Problem]]:
         problems: list[Problem] = []
@@ -575,23 +605,7 @@ def _compiled(
         other, used = traced({**asked, **choice})
         if instructions(other) < instructions(program):
             program, problems = other, used
-    known = layouts(model)
-    vectors = {port.name: known[port.name] for port in (*program.inputs, *program.outputs)
-               if port.name in known and port.shape == (known[port.name].size,)}  # fmt: skip
-    chosen = {problem.quantity: problem.method.name for problem in problems if problem.method is not None}
-    label = Label(
-        model.name,
-        name,
-        ", ".join(f"{quantity}: {method}" for quantity, method in chosen.items()),
-        layouts=vectors,
-        wrenches=wrenches,
-        payload=payload or "",
-        assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
-        nominal=nominal_parameters(model) if any(port.name == "parameters" for port in ports) else {},
-        meanings=meanings,
-    )
-    along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
-    return Function(optimised(program), label, dtype, backend, None, along)
+    return program, problems
 
 
 def _combinations(open_to: Mapping[str, list[str]], problems: Sequence[Problem]) -> Iterator[dict[str, str]]:

@@ -27,7 +27,7 @@ class RobotFunctions(Workspace):
         contacts: Any = None,
         method: str | None = None,
         every: int = 1,
-        outputs: Sequence[str] | None = None,
+        outputs: Any = None,
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -64,11 +64,12 @@ class RobotFunctions(Workspace):
                 steps. Default: without ``method`` or ``dt``, adams-bashforth-4 with 1 ms, or what is stable for the
                 robot's fastest modes; a note names it.
             every: Record every n-th step. Default: 1.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: all that the robot has; ``trajectory.drift`` sums up changes of conserved
-                quantities.
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. Default: all that
+                the robot has; ``trajectory.drift`` sums up changes of conserved quantities.
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
@@ -111,7 +112,7 @@ class RobotFunctions(Workspace):
         contacts: Any = None,
         method: str | None = 'semi-implicit-euler',
         every: int = 1,
-        outputs: Sequence[str] | None = ('q', 'v'),
+        outputs: Any = ('q', 'v'),
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -152,10 +153,11 @@ class RobotFunctions(Workspace):
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
             every: Record every n-th step. Default: 1.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: ('q', 'v').
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. Default: ('q', 'v').
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
@@ -202,7 +204,7 @@ class RobotFunctions(Workspace):
         commands: Any = None,
         contacts: Any = None,
         method: str | None = 'semi-implicit-euler',
-        outputs: Sequence[str] | None = (),
+        outputs: Any = (),
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -244,10 +246,12 @@ class RobotFunctions(Workspace):
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. They are computed
+                after each step, for ``stepper.outputs``. Default: ().
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
