@@ -99,7 +99,8 @@ class Options(_Options):
     )
     gains: Mapping[str, Any] | None = option(
         "gains of the controller, by name.",
-        rollout="Arrays may have an axis of samples first.",
+        simulate="Arrays may have an axis of steps first.",
+        rollout="Arrays may have an axis of samples first, or axes of samples and steps, either of which may be 1.",
         stepper="Arrays may have an axis of samples first; ``stepper.gains`` may be changed between steps.",
     )
     memory: Mapping[str, Any] | None = option(

@@ -50,7 +50,7 @@ class RobotFunctions(Workspace):
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}.
             reference: Reference of the controller, a function t -> Point or a constant Point.
-            gains: Gains of the controller, by name.
+            gains: Gains of the controller, by name. Arrays may have an axis of steps first.
             memory: Initial values of the controller's states, by name; the states are recorded under these names.
             wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
@@ -135,7 +135,8 @@ class RobotFunctions(Workspace):
             dt: Time step in s.
             steps: Number of time steps.
             reference: Reference of the controller, a function t -> Point or a constant Point.
-            gains: Gains of the controller, by name. Arrays may have an axis of samples first.
+            gains: Gains of the controller, by name. Arrays may have an axis of samples first, or axes of samples and
+                steps, either of which may be 1.
             memory: Initial values of the controller's states, by name; the states are recorded under these names.
                 Arrays may have an axis of samples first.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters

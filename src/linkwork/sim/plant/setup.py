@@ -57,9 +57,10 @@ class Setup:
 
     @property
     def stiffness_key(self) -> tuple[bytes, ...]:
-        """Gains and varied parameters of the first sample, on which the fastest modes depend."""
-        constants = self.inputs.constants.items()
-        return tuple(x[0].tobytes() for name, x in constants if name in VARIED or name.startswith(GAIN))
+        """Gains and varied parameters of the first sample and step, on which the fastest modes depend."""
+        first = [(name, x[0, 0]) for name, x in self.inputs.held.items()]
+        first += [(name, x[0]) for name, x in self.inputs.constants.items()]
+        return tuple(x.tobytes() for name, x in first if name in VARIED or name.startswith(GAIN))
 
     @cached_property
     def _first_sample(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
