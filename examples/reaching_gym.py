@@ -40,7 +40,7 @@ class PandaReach(VectorEnv):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         law, aims = ComputedTorque(400.0, 40.0), Point(READY, 0, 0)
-        self.stepper = robot.stepper(num_envs, 1e-3, substeps=20, torque=law, reference=aims)
+        self.stepper = robot.stepper(num_envs, 1e-3, substeps=20, torque=law, reference=aims, outputs=[f"pose:{HAND}"])
         self.goals, self.over = np.zeros((num_envs, 3)), np.zeros(num_envs, bool)
 
     def reset(self, *, seed=None, options=None):
@@ -73,7 +73,7 @@ class PandaReach(VectorEnv):
 
     def _observed(self):
         q, v = self.stepper.q, self.stepper.v
-        way = self.goals - self.robot.pose(HAND, q)[:, :3, 3]
+        way = self.goals - self.stepper.outputs["pose"][:, :3, 3]
         return np.concatenate([q - READY, v, self.stepper.reference.q - q, way], axis=1)
 
 

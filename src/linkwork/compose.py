@@ -53,6 +53,8 @@ OPTIONS = (  # names arguments cannot have
     "name", "methods", "dtype", "backend", "function", "robot", "self", "inputs", "parameters", "payload",
 )  # fmt: skip
 AGAIN = 12  # further calls of a function that looks constant while random numbers are drawn
+# From methods by quantity, and inputs by name: the results by name, and the quantities that they took.
+Run = Callable[[Mapping[str, str], Mapping[str, Any]], tuple[dict[str, Any], list[Problem]]]
 TRACED = (
     "the function runs once, on arrays without values: use NumPy's functions and operators, np.where(condition, a, b) "
     "instead of branches, np.stack instead of filling an array; what changes from call to call is an input"
@@ -163,13 +165,11 @@ class TracedRobot:
             more["inputs"] = used_inputs(self.model, quantity, tuple(self._inputs))
             parameters = options.get("parameters", "minimal")
             problem = bound(self.model, quantity, wrenches=wrenches, parameters=parameters, drives=drives, **more)
-            if methods(quantity):
-                varied, placed = problem.needs["as_input"], problem.needs["placed"]
-                asked = self._methods.get(quantity, "auto")
-                method = choose(self.model, quantity, asked, wrenches=wrenches, varied=varied, placed=placed)
-                problem = replace(problem, method=method)
-            self.used[key] = problem
+            self.used[key] = self._with_method(problem)
         return self.used[key]
+
+    def _with_method(self, problem: Problem) -> Problem:
+        return _with_method(problem, self._methods)
 
     def _bound(self, problem: Problem, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs by name; commands of force laws and known forces are zero by default."""
@@ -324,7 +324,7 @@ def _several(
     model = model_of(robot)
     axes, drives, inputs = options.pop("axes"), options.pop("drives"), checked_inputs(options.pop("inputs"))
     dtype, wrenches = checked_options(wrenches=wrenches, axes=axes, **options)
-    chosen = _by_output(quantities, frame)
+    chosen = quantities_by_output(quantities, frame)
     if isinstance(method, str) and method != "auto":
         raise UnsupportedError(
             "several quantities have no common method", got=repr(method), fix='method={"inertia_matrix": "crba"}'
@@ -397,8 +397,8 @@ def _with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
     return replace(problem, method=method)
 
 
-def _by_output(quantities: Any, frame: str | None) -> dict[str, tuple[str, str | None]]:
-    """Output name -> quantity and frame."""
+def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[str, str | None]]:
+    """Return quantity and frame by output name."""
     if isinstance(quantities, Mapping):
         pairs = list(quantities.items())
     elif isinstance(quantities, Sequence):
@@ -464,7 +464,7 @@ def compile_function(
 
         def call() -> dict[str, Any]:  # on new arrays: it may change them in place
             arrays = {key: TracedArray(value) for key, value in values.items() if key not in numbers}
-            return _outputs(function(traced, **arrays), label, where)
+            return named_outputs(function(traced, **arrays), label, where)
 
         results = traced_once(call, where, function)
         return results, [*traced.used.values()]
@@ -476,10 +476,8 @@ def compile_function(
     return _compiled(model, label, ports, run, chosen, meanings, dtype, backend, nominal=nominal)
 
 
-def _ports(
-    function: Callable[..., Any], inputs: Mapping[str, Any], model: Model, where: str
-) -> tuple[list[Port], dict[str, str]]:
-    """Inputs of a function of one's own, and what they mean."""
+def named_arguments(function: Callable[..., Any], where: str) -> list[inspect.Parameter]:
+    """Return the arguments of a function of one's own after the robot, which are passed by name."""
     try:
         _robot, *parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -490,6 +488,14 @@ def _ports(
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
             fix = "name every argument: f(robot, q, v, target)"
             raise UnsupportedError("arguments of a compiled function have names", where=where, got=str(each), fix=fix)
+    return parameters
+
+
+def _ports(
+    function: Callable[..., Any], inputs: Mapping[str, Any], model: Model, where: str
+) -> tuple[list[Port], dict[str, str]]:
+    """Inputs of a function of one's own, and what they mean."""
+    parameters = named_arguments(function, where)
     names = [each.name for each in parameters]
     for key in inputs:
         if key not in names:
@@ -538,8 +544,8 @@ def _check_port(name: str, what: str) -> None:
         raise LinkworkError(f"this cannot be the name of an {what}", got=repr(name), expected=fix)
 
 
-def _outputs(result: Any, name: str, where: str) -> dict[str, Any]:
-    """The results of a function by name, as object arrays of nodes and numbers."""
+def named_outputs(result: Any, name: str, where: str) -> dict[str, Any]:
+    """Return the results of a function by name, as object arrays of nodes and numbers."""
     if hasattr(result, "_asdict"):  # a named tuple
         result = result._asdict()
     if not isinstance(result, Mapping):
@@ -572,7 +578,7 @@ def _compiled(
     model: Model,
     name: str,
     ports: Sequence[Port],
-    run: Callable[[Mapping[str, str], Mapping[str, Any]], tuple[dict[str, Any], list[Problem]]],
+    run: Run,
     asked: Mapping[str, str],
     meanings: Mapping[str, str],
     dtype: str,
@@ -582,29 +588,10 @@ def _compiled(
     nominal: Mapping[str, Nominal] = {},
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
-
-    def traced(methods: Mapping[str, str]) -> tuple[Program, list[Problem]]:
-        problems: list[Problem] = []
-
-        def call(*values: Any) -> Mapping[str, Any]:
-            results, used = run(methods, dict(zip((port.name for port in ports), values, strict=True)))
-            problems.extend(used)
-            return results
-
-        return trace(name, call, ports, StrictGraph()), problems
-
-    program, problems = traced(asked)
+    program, problems = shortest_program(name, ports, run, asked)
     if twice := [port.name for port in program.outputs if port.name in nominal]:
         fix = f'give the output another name: {{"my_name": "{twice[0]}", ...}}'
         raise LinkworkError("an output has the name of an input", where=name, got=twice[0], fix=fix)
-    open_to: dict[str, list[str]] = {}
-    for problem in problems:
-        if problem.method is not None and problem.quantity not in asked:
-            open_to.setdefault(problem.quantity, close_methods(problem))
-    for choice in _combinations(open_to, problems):
-        other, used = traced({**asked, **choice})
-        if instructions(other) < instructions(program):
-            program, problems = other, used
     known = layouts(model)
     vectors = {port.name: known[port.name] for port in (*program.inputs, *program.outputs)
                if port.name in known and port.shape == (known[port.name].size,)}  # fmt: skip
@@ -622,6 +609,33 @@ def _compiled(
     )
     along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
     return Function(optimised(program), label, dtype, backend, None, along)
+
+
+def shortest_program(
+    name: str, ports: Sequence[Port], run: Run, asked: Mapping[str, str]
+) -> tuple[Program, list[Problem]]:
+    """Return the program by the combination of methods that gives the fewest instructions, and its quantities."""
+
+    def traced(methods: Mapping[str, str]) -> tuple[Program, list[Problem]]:
+        problems: list[Problem] = []
+
+        def call(*values: Any) -> Mapping[str, Any]:
+            results, used = run(methods, dict(zip((port.name for port in ports), values, strict=True)))
+            problems.extend(used)
+            return results
+
+        return trace(name, call, ports, StrictGraph()), problems
+
+    program, problems = traced(asked)
+    open_to: dict[str, list[str]] = {}
+    for problem in problems:
+        if problem.method is not None and problem.quantity not in asked:
+            open_to.setdefault(problem.quantity, close_methods(problem))
+    for choice in _combinations(open_to, problems):
+        other, used = traced({**asked, **choice})
+        if instructions(other) < instructions(program):
+            program, problems = other, used
+    return program, problems
 
 
 def _combinations(open_to: Mapping[str, list[str]], problems: Sequence[Problem]) -> Iterator[dict[str, str]]:

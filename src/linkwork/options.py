@@ -99,7 +99,8 @@ class Options(_Options):
     )
     gains: Mapping[str, Any] | None = option(
         "gains of the controller, by name.",
-        rollout="Arrays may have an axis of samples first.",
+        simulate="Arrays may have an axis of steps first.",
+        rollout="Arrays may have an axis of samples first, or axes of samples and steps, either of which may be 1.",
         stepper="Arrays may have an axis of samples first; ``stepper.gains`` may be changed between steps.",
     )
     memory: Mapping[str, Any] | None = option(
@@ -143,10 +144,12 @@ class Options(_Options):
         " names it.",
     )
     every: int = option("record every n-th step.", 1, RUNS)
-    outputs: Sequence[str] | None = option(
-        "names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for"
+    outputs: Any = option(
+        "recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for"
         " each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the"
-        " robot by all but weight and springs), states of the controller by name, or memory for all of these.",
+        " robot by all but weight and springs), states of the controller by name, or memory for all of these;"
+        ' quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict of'
+        " arrays, as ``robot.function`` takes them, of anything that the simulation knows.",
         others={"rollout": ("q", "v"), "stepper": ()},
         simulate="Default: all that the robot has; ``trajectory.drift`` sums up changes of conserved quantities.",
         stepper="They are computed after each step, for ``stepper.outputs``.",

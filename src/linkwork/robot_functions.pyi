@@ -27,7 +27,7 @@ class RobotFunctions(Workspace):
         contacts: Any = None,
         method: str | None = None,
         every: int = 1,
-        outputs: Sequence[str] | None = None,
+        outputs: Any = None,
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -50,7 +50,7 @@ class RobotFunctions(Workspace):
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}.
             reference: Reference of the controller, a function t -> Point or a constant Point.
-            gains: Gains of the controller, by name.
+            gains: Gains of the controller, by name. Arrays may have an axis of steps first.
             memory: Initial values of the controller's states, by name; the states are recorded under these names.
             wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
@@ -64,11 +64,12 @@ class RobotFunctions(Workspace):
                 steps. Default: without ``method`` or ``dt``, adams-bashforth-4 with 1 ms, or what is stable for the
                 robot's fastest modes; a note names it.
             every: Record every n-th step. Default: 1.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: all that the robot has; ``trajectory.drift`` sums up changes of conserved
-                quantities.
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. Default: all that
+                the robot has; ``trajectory.drift`` sums up changes of conserved quantities.
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
@@ -111,7 +112,7 @@ class RobotFunctions(Workspace):
         contacts: Any = None,
         method: str | None = 'semi-implicit-euler',
         every: int = 1,
-        outputs: Sequence[str] | None = ('q', 'v'),
+        outputs: Any = ('q', 'v'),
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -134,7 +135,8 @@ class RobotFunctions(Workspace):
             dt: Time step in s.
             steps: Number of time steps.
             reference: Reference of the controller, a function t -> Point or a constant Point.
-            gains: Gains of the controller, by name. Arrays may have an axis of samples first.
+            gains: Gains of the controller, by name. Arrays may have an axis of samples first, or axes of samples and
+                steps, either of which may be 1.
             memory: Initial values of the controller's states, by name; the states are recorded under these names.
                 Arrays may have an axis of samples first.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
@@ -152,10 +154,11 @@ class RobotFunctions(Workspace):
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
             every: Record every n-th step. Default: 1.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. Default: ('q', 'v').
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. Default: ('q', 'v').
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.
@@ -202,7 +205,7 @@ class RobotFunctions(Workspace):
         commands: Any = None,
         contacts: Any = None,
         method: str | None = 'semi-implicit-euler',
-        outputs: Sequence[str] | None = (),
+        outputs: Any = (),
         limits: SoftLimits | None = None,
         friction_width: float = 0.05,
         dynamics: str = 'auto',
@@ -244,10 +247,12 @@ class RobotFunctions(Workspace):
             method: Integrator: "adams-bashforth-4" (its first three steps are Runge-Kutta steps), "rk4",
                 "semi-implicit-euler", "heun", "dormand-prince-5", for stiff robots "rosenbrock", or your own
                 (``linkwork.add_integrator``). Default: 'semi-implicit-euler'.
-            outputs: Names of the recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx,
-                my, mz for each contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual,
-                work (done on the robot by all but weight and springs), states of the controller by name, or memory for
-                all of these. They are computed after each step, for ``stepper.outputs``. Default: ().
+            outputs: Recorded outputs: q, v, a, tau, commands, contacts, contact_forces (fx, fy, fz, mx, my, mz for each
+                contact), kinetic_energy, potential_energy, momentum, center_of_mass, loop_residual, work (done on the
+                robot by all but weight and springs), states of the controller by name, or memory for all of these;
+                quantities such as "inertia_matrix" and "pose:hand"; and functions (robot, q, v, ...) -> array or dict
+                of arrays, as ``robot.function`` takes them, of anything that the simulation knows. They are computed
+                after each step, for ``stepper.outputs``. Default: ().
             limits: ``SoftLimits`` of the joints. Default: joint limits are off.
             friction_width: Velocity in rad/s (m/s) below which Coulomb friction goes smoothly through zero. Default:
                 0.05.

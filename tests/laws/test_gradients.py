@@ -202,6 +202,29 @@ def test_of_each_alone(output):
     assert_gradients("arm", everything("arm"), **options("rk4", torque=Observing(), outputs=(output,)))
 
 
+@pytest.mark.parametrize("name", ["arm", "floating", "ball", "loop"])
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "adams-bashforth-4"])
+def test_of_own_outputs(name, method):
+    """Of quantities, and of a function of all that an instant knows."""
+    frame = list(robot(name).model.frames)[-1]
+
+    def observe(robot, t, q, v, a, tau, work, wrenches):
+        J = robot.jacobian(frame, q)
+        return {"matrix": robot.inertia_matrix(q) * np.cos(t), "power": np.sin(v @ v) + work,
+                "rest": np.concatenate([J @ a, np.tanh(tau), J.T @ wrenches[0]])}  # fmt: skip
+
+    vary = {"gravity": np.array([1.0, 2.0, -9.0])} | ({"viscous": np.array([0.3, 0.4])} if name == "arm" else {})
+    given = start(name) | {"torque": torques(name, STEPS), "vary": vary, "wrenches": {frame: np.arange(6.0)}}
+    assert_gradients(name, given, **options(method, outputs=[f"pose:{frame}", "bias", observe]))
+
+
+def test_of_own_outputs_of_a_controller():
+    def observe(robot, q, reference, slow, estimate, kp):
+        return {"error": kp * (reference.q - q) * slow, "matrix": estimate @ robot.inertia_matrix(q)}
+
+    assert_gradients("arm", everything("arm"), **options("rk4", torque=Observing(), outputs=[observe]))
+
+
 # -- batches -------------------------------------------------------------------------------------------------------
 
 B = 3

@@ -90,6 +90,75 @@ def test_gains_and_memory(case):
     same(BARE, options, lambda k: options | {kind: {name: of(value, k)}})
 
 
+SCHEDULES = {  # controller, name of its gain, table (samples, steps, own)
+    "a number": (cartesian(1.0), "k", CUBE[..., 0]),
+    "a vector": (cartesian(STIFF), "k", CUBE),
+    "a matrix": (matrix, "K", RNG.normal(size=(N, N, N, N))),
+    "PD": (PD(1, 1), "kp", CUBE**2),
+    "PD, a number": (PD(1, 1), "kp", CUBE[..., :1] ** 2),
+}
+
+
+@pytest.mark.parametrize("case", SCHEDULES)
+def test_gains_over_time(case):
+    """Of each sample and step, of each sample, of each step, one for all; in steppers, as they are written."""
+    law, name, table = SCHEDULES[case]
+    more = {"torque": law, "reference": GOAL} if isinstance(law, PD) else {"torque": law}
+    for a, b in ((N, N), (1, N), (N, 1)):
+        part = table[:a, :b]
+        rows = np.broadcast_to(part, table.shape)
+        run = same(BARE, more | {"gains": {name: part}}, lambda k, rows=rows: more | {"gains": {name: rows[k]}})
+        stepper = BARE.stepper(N, DT, q0=Q, v0=V, **more, gains={name: rows[:, 0]})
+        for k in range(N):
+            assert np.array_equal(stepper.q, run.q[:, k])
+            stepper.gains[name] = rows[:, k].reshape(stepper.gains[name].shape)
+            stepper.step()
+    wrong = table[:, :2]
+    with pytest.raises(ShapeError, match="wrong shape"):
+        BARE.rollout(Q, V, dt=DT, steps=N, **more, gains={name: wrong})
+    with pytest.raises(ShapeError, match="wrong shape"):
+        BARE.rollout(Q[0], V[0], dt=DT, steps=N, **more, gains={name: table[0, :2]})
+
+
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "heun"])
+def test_gains_over_time_are_held_over_steps(method):
+    """Against a controller with the formula, which is that of the samples at the beginning of a step."""
+    steps, times = 40, DT * np.arange(40)
+
+    def formula(t, q, v, reference):
+        return -(3 + np.sin(20 * t)) * q - np.exp(-t) * v
+
+    def scheduled(t, q, v, reference, *, kp=1.0, kd=STIFF):
+        return -kp * q - kd * v
+
+    gains = {"kp": 3 + np.sin(20 * times), "kd": np.exp(-times)[:, None] * np.ones(N)}
+    run = BARE.rollout(Q[0], V[0], scheduled, DT, steps, gains=gains, method=method)
+    exact = BARE.rollout(Q[0], V[0], formula, DT, steps, method=method)
+    error = np.abs(run.q - exact.q).max()
+    assert error < 1e-13 if method == "semi-implicit-euler" else 1e-6 < error < 1e-2
+    motion = BARE.simulate(Q[0], V[0], steps * DT, DT, torque=scheduled, gains=gains, method=method)
+    assert np.array_equal(motion.q, run.q)
+
+
+def test_gradients_by_gains_over_time():
+    schedule, step = 5 + CUBE, 1e-6
+    for lead in ((N, N), (1, N), (N, 1), (1, 1)):
+        gains = schedule[: lead[0], : lead[1]]
+
+        def ends(gains, **options):
+            run = BARE.rollout(Q, V, PD(1, 1), DT, N, reference=GOAL, gains={"kp": gains}, **options)
+            return run, run.q[:, -1].sum()
+
+        run, _ = ends(gains, checkpoint_every=1)
+        weights = np.zeros_like(run.q)
+        weights[:, -1] = 1
+        found = run.pullback(q=weights).gains["kp"]
+        assert found.shape == gains.shape
+        direction = RNG.normal(size=gains.shape)
+        slope = (ends(gains + step * direction)[1] - ends(gains - step * direction)[1]) / (2 * step)
+        assert abs((found * direction).sum() - slope) < 1e-8 * (1 + abs(slope))
+
+
 @pytest.mark.parametrize("samples", [2, N, 5])
 @pytest.mark.parametrize(
     ("law", "gains"), [(PD(1, 1), {"kp": STIFF}), (PD(1, 1, limit=2), {"limit": STIFF}), (cartesian(), {"k": STIFF})]
@@ -106,10 +175,11 @@ def test_a_vector_that_may_mean_either_is_refused_for_every_length(law, gains, s
 
 @pytest.mark.parametrize("wrong", [STIFF, CUBE])
 def test_gains_have_the_shape_of_their_default(wrong):
-    with pytest.raises(ShapeError, match=r"expected: \(\) or \(4,\)\n  fix: give k a default of another shape"):
-        BARE.rollout(np.zeros((4, N)), np.zeros((4, N)), cartesian(1.0), DT, N, gains={"k": wrong})
-    with pytest.raises(ShapeError, match=r"expected: \(\)\n"):
-        BARE.rollout(np.zeros(N), np.zeros(N), cartesian(1.0), DT, N, gains={"k": wrong})
+    expected = r"expected: \(\) or \(4,\) or \(1, 1\) or \(1, 5\) or \(4, 1\) or \(4, 5\)\n"
+    with pytest.raises(ShapeError, match=rf"{expected}  fix: give k a default of another shape"):
+        BARE.rollout(np.zeros((4, N)), np.zeros((4, N)), cartesian(1.0), DT, 5, gains={"k": wrong})
+    with pytest.raises(ShapeError, match=r"expected: \(\) or \(5,\) or \(1, 1\) or \(1, 5\)\n"):
+        BARE.rollout(np.zeros(N), np.zeros(N), cartesian(1.0), DT, 5, gains={"k": wrong})
 
 
 OVER_TIME = {  # name of the option, robot, table (samples, steps, own)

@@ -177,3 +177,22 @@ def test_bad_input(run, tmp_path, words, message):
     assert code != 0 and out == ""
     assert message in err and "Traceback" not in err
     assert not list(tmp_path.iterdir())
+
+
+def test_recorded_quantities(run):
+    """In addition to what a simulation records; in file, picture, text and JSON."""
+    options = ("planar2r", "--duration", 0.05, "--goal", "0.3,-0.2", "--control", "pid", "--record", "pose:lower")
+    robot = linkwork.load("planar2r")
+    frame = list(robot.model.frames)[-1]
+    options = (*options[:-1], f"pose:{frame}", "--record", "gravity", "--record", "memory")
+    code, out, err = run(*options, "-o", "motion.npz", "--plot", "motion.svg")
+    assert (code, err) == (0, "") and "gravity at the end:\n[" in out and "pose at the end:\n[[" in out
+    motion = Trajectory.load("motion.npz")
+    assert motion.pose.shape == (51, 4, 4) and {"a", "work", "integral"} < {*motion}
+    assert np.abs(motion.pose - robot.pose(frame, motion.q)).max() < 1e-14
+    code, out, _ = run(*options, "--json")
+    assert np.array_equal(json.loads(out)["end"]["pose"], motion.pose[-1])
+    code, _, err = run("planar2r", "--record", "poses:tool")
+    assert code == 1 and "there is no output 'poses:tool'" in err
+    code, _, err = run("planar2r", "--record", "pose")
+    assert code == 1 and "pose needs a frame" in err

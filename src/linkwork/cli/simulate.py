@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,8 +20,10 @@ from ..robot import Robot
 from ..sim import INTEGRATORS, STEP, STOPPED, ContactForces, Options, Trajectory, rest
 from ..sim import simulate as simulated
 from ..sim.contact.events import KINDS
+from ..sim.simulate import all_outputs
+from ..sim.trajectory.outputs import CONTACT_OUTPUTS, OUTPUTS
 from ..table import Column, Table
-from .common import PICTURES, Json, Plot, Source, option, require_suffix, takes_robot
+from .common import PICTURES, Json, Plot, Source, option, quantity_option, require_suffix, takes_robot
 from .printing import print_json, progress, say, show
 from .states import parse
 
@@ -74,6 +77,10 @@ def simulate(
             "STIFFNESS", "Stiffness of soft joint limits, N m/rad; damping is 0.02 s times it. Default: limits are off."
         ),
     ] = None,
+    record: Annotated[
+        list[str] | None,
+        quantity_option("Record this quantity, too, such as inertia_matrix, or pose:hand. May be repeated."),
+    ] = None,
     output: Annotated[
         Path | None, option("FILE", f"File for the trajectory: {', '.join(TRAJECTORIES)}.", "--output", "-o")
     ] = None,
@@ -90,6 +97,7 @@ def simulate(
     linkwork simulate puma560
     linkwork simulate panda --goal 0.5,0.3,0,-1.5,0,1.8,0.7 --duration 2 -o motion.npz --plot motion.png
     linkwork simulate four-bar --q0 crank=0.5 --method rk4
+    linkwork simulate panda --record pose:panda_link8 --record gravity -o motion.csv
     linkwork simulate quadrotor --commands 2.8,2.7,2.7,2.8
     linkwork simulate quadruped --contacts events --duration 0.5
     """
@@ -121,21 +129,27 @@ def simulate(
         options = replace(options, commands=parse(model, "commands", commands))
     if limits is not None:
         options = replace(options, limits=SoftLimits(limits, 0.02 * limits))
+    if record:
+        memory = ["memory"] * (goal is not None and control == "pid")
+        options = replace(options, outputs=(*all_outputs(model, contacts is not None), *memory, *record))
     with progress(f"simulating {robot.name}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the notes have the same texts
         start = time.perf_counter()
         v = None if v0 is None else parse(model, "v", v0, "--v0")
         trajectory = simulated(robot, q, v, duration, dt, options)
         seconds = time.perf_counter() - start
+    recorded = [name for name in trajectory if record and name not in ("t", *OUTPUTS, *CONTACT_OUTPUTS)]
     if output is not None:
         trajectory.save(output)
     if plot is not None:
         more = ["commands"] if "commands" in trajectory else []
-        trajectory.plot(["joints", "torques", *more, "contacts", "energies"], path=plot)
+        trajectory.plot(["joints", "torques", *more, "contacts", "energies", *recorded], path=plot)
     if json:
-        print_json(summary(trajectory))
+        print_json(summary(trajectory, recorded))
     else:
         show_motion(robot, trajectory)
+        for name in recorded:
+            say(f"{name} at the end:\n{np.array2string(trajectory[name][-1], precision=DIGITS, suppress_small=True)}")
         for note in trajectory.notes:
             say(f"{note.severity.title()}: {note.message}.", "yellow" if note.severity == "warning" else "dim")
         say(f"{seconds:.2f} s, compilation included.", "dim")
@@ -146,9 +160,10 @@ def simulate(
         raise typer.Exit(130)
 
 
-def summary(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the data that ``--json`` prints."""
-    last = {name: trajectory[name][-1] for name in ("t", "q", "v", "tau", "commands") if name in trajectory}
+def summary(trajectory: Trajectory, recorded: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the data that ``--json`` prints; ``recorded`` are arrays by --record."""
+    names = ("t", "q", "v", "tau", "commands", *recorded)
+    last = {name: trajectory[name][-1] for name in names if name in trajectory}
     return {"robot": trajectory.robot, "method": trajectory.method, "dt": trajectory.dt, "end": last,
             "entries": trajectory.entries, "drift": trajectory.drift, "notes": trajectory.notes}  # fmt: skip
 

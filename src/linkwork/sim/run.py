@@ -103,13 +103,14 @@ class Run:
             arrays = {name: array if name == "t" else array[0] for name, array in arrays.items()}
         trajectory = Trajectory(
             arrays,
-            entries(self.model or plant.model, plant.memory),
+            {**plant.entries, **(entries(self.model, plant.memory) if self.model else {})},
             robot=plant.model.name,
             method=self.method,
             dt=self.dt,
             notes=self.notes,
             units=plant.units,
             events=self.events,
+            shapes=plant.own_shapes,
         )
         if options.to is not None:
             storage.describe(trajectory, Path(options.to))

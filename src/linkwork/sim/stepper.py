@@ -28,7 +28,6 @@ from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
 from .schemes.runner import Runner, shares
-from .trajectory.outputs import checked_outputs
 
 T = TypeVar("T")
 RECORD = Turns(0, 0, 1, end=True, last_held=0)  # no step, only a record of the current state
@@ -96,7 +95,7 @@ class Stepper:
         end = bool(self._records.size)
         self._advance = self._bound(Turns(1, self.substeps, self.substeps + 1, end=end, last_held=0))
         self._record = self._bound(RECORD) if end else lambda: None
-        names = checked_outputs(self._model, setup.plant.memory, outputs, setup.plant.has_contacts)
+        names = tuple(name for name in setup.outputs if not constrained or name not in "qv" or name in outputs)
         self._make_views(is_law(options.torque), names)
         run = Run(setup, self.method, self.dt, options)
         run.begin()

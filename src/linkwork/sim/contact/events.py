@@ -73,6 +73,13 @@ def simulate_events(
     points = workspace.derived(_with_contact_points)
     start = replace(options, contacts=np.zeros(len(points.model.switched)), method=method)  # contacts are set here
     setup = prepare(points, q0, v0, steps, dt, start, (*outputs, "work"))  # work is part of the state
+    taken = setup.plant.own_outputs.inputs if setup.plant.own_outputs is not None else ()
+    if changed := [port.name for port in taken if port.name in CHANGED_BY_CONTACTS]:
+        message, fix = (
+            f"a simulation by events cannot give {changed[0]} to outputs of one's own",
+            ("record it, and compute the rest from the trajectory; or give a schedule of contacts"),
+        )
+        raise UnsupportedError(message, where="outputs", fix=fix)
     memory = setup.plant.memory if options.outputs is None else ()
     setup = replace(setup, outputs=(*(x for x in setup.outputs if x != "work" or x in outputs), *memory))
     if setup.batched:

@@ -49,10 +49,10 @@ class Inputs:
         if self.steps is not None:
             whole(self.steps, "steps")
 
-    def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False, fix: str = "") -> None:
+    def add(self, name: str, value: Any, shape: Shape, where: str, over_time: bool = False, **how: Any) -> None:
         """Add an input of a ``shape``, which axes of samples, steps or both (in this order) may precede."""
         array = finite_array(value, where)
-        samples, steps = self.axes(array.shape, shape, where, over_time, fix)
+        samples, steps = self.axes(array.shape, shape, where, over_time, **how)
         self.full_shapes[name] = array.shape
         self.put(name, array.reshape(samples, steps, *shape), shape, over_time)
 
@@ -68,17 +68,21 @@ class Inputs:
         else:
             self.held[name] = array
 
-    def axes(self, full: Shape, shape: Shape, where: str, over_time: bool, fix: str = "") -> tuple[int, int]:
+    def axes(
+        self, full: Shape, shape: Shape, where: str, over_time: bool, fix: str = "", steps_alone: bool = True
+    ) -> tuple[int, int]:
         """Return the numbers of samples and steps of an array of shape ``full``; 1 where all share the values.
 
-        The place of an axis before ``shape`` decides what it means, never its length alone.
+        The place of an axis before ``shape`` decides what it means, never its length alone. Without ``steps_alone``,
+        one axis of a batch is that of samples.
         """
         lead = full[: max(len(full) - len(shape), 0)]
         allowed: dict[Shape, tuple[int, int]] = {(): (1, 1)}  # leading axes -> samples, steps
         if self.batch is not None:
             allowed[(self.batch,)] = (self.batch, 1)
         if over_time and self.steps is not None:
-            if self.batch == self.steps > 1:
+            alone = self.batch is None or steps_alone
+            if alone and self.batch == self.steps > 1:
                 if lead == (self.steps,):
                     raise ShapeError(
                         "the numbers of samples and steps are equal, so this axis is ambiguous",
@@ -87,7 +91,7 @@ class Inputs:
                         fix=f"({', '.join(map(str, ('samples', 'steps', *shape)))}), where samples or steps may be 1",
                     )
                 del allowed[(self.steps,)]
-            else:
+            elif alone:
                 allowed[(self.steps,)] = (1, self.steps)
             allowed |= {(a, b): (a, b) for a in (1, self.batch or 1) for b in (1, self.steps)}
         if full[len(lead) :] != shape or lead not in allowed:
@@ -98,15 +102,17 @@ class Inputs:
     def add_gain(self, name: str, value: Any, shapes: Sequence[Shape], where: str) -> None:
         """Add a gain that has one of these ``shapes``, or any shape if there are none.
 
-        If several shapes are possible, arrays for a batch need an axis of samples (or 1, for all of them) and one of
-        entries (or 1, for a single number): a vector could mean either, whatever its length.
+        An axis of samples may precede in a batch, an axis of steps in one motion, both in a batch. If several shapes
+        are possible, such arrays need an axis of entries (or 1, for a single number): a vector could mean either,
+        whatever its length. If any shape is possible, there is no axis of steps, which could be one of the gain.
         """
-        array, single = finite_array(value, where), len(shapes) == 1
-        if single or self.batch is None or not array.ndim:
-            shape = shapes[0] if single else array.shape
-            fix = f"give {name} a default of another shape in the controller, {name}=..."
-            return self.add(GAIN + name, array, shape, where, fix=fix)
-        if array.ndim == 1 or len(array) not in (1, self.batch):
+        rows = array = finite_array(value, where)
+        over_time, fix = bool(shapes) and self.steps is not None, ""
+        if len(shapes) == 1:
+            shape, fix = shapes[0], f"give {name} a default of another shape in the controller, {name}=..."
+        elif not array.ndim or (self.batch is None and not (over_time and array.ndim == 2)):
+            shape = array.shape
+        elif self.batch is not None and (array.ndim == 1 or len(array) not in (1, self.batch)):
             raise ShapeError(
                 "the first axis may mean samples or entries of the gain",
                 where=where,
@@ -114,8 +120,13 @@ class Inputs:
                 expected=f"({self.batch}, 1) for one number per sample, (1, n) for one vector that all samples share, "
                 f"({self.batch}, n) for a vector per sample",
             )
-        shape = () if array.shape[1:] == (1,) else array.shape[1:]
-        self.add(GAIN + name, array.reshape(shape if len(array) == 1 else (len(array), *shape)), shape, where)
+        else:
+            axes = 2 if over_time and array.ndim == 3 else 1
+            lead, shape = array.shape[:axes], array.shape[axes:]
+            shape = () if shape == (1,) else shape
+            rows = array.reshape(*(() if lead == (1,) else lead), *shape)
+            fix = "the last axis is that of entries, 1 for one number: (steps, 1); (samples, steps, n) in a batch"
+        self.add(GAIN + name, rows, shape, where, over_time, fix=fix, steps_alone=False)
         self.full_shapes[GAIN + name] = array.shape
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 REFERENCE = "reference"  # the input with samples of the reference: rows q, v, a
 MEMORY = "memory_"  # prefix of parts of the state that belong to the controller
 GAIN = "gain "  # prefix of inputs that are gains of the controller
+COMPUTED = ("a", "tau", "commands", "work", "constraint_forces", "contact_forces")  # outputs that others may take
 WRENCH = "wrench "  # prefix of inputs that are wrenches, before the frame
 
 
@@ -97,9 +98,9 @@ class Instant:
         tau = _sum(results.pop("tau"), tau)
         return tau, _sum(results.pop("commands"), commands) if plant.controller_commands else commands, results
 
-    def _evaluated(self, program: Program) -> dict[str, Any]:
-        """Results of a user function's program at this instant."""
-        nodes = replay(program, flattened({**self.values, "v": self.v}, program.inputs))
+    def _evaluated(self, program: Program, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Results of a user function's program at this instant, from its values and others."""
+        nodes = replay(program, flattened({**self.values, "v": self.v, **(more or {})}, program.inputs))
         return nested([nodes[k] for k in program.results], program.outputs)
 
     @property
@@ -209,6 +210,8 @@ class Instant:
         """Return the value of a recorded output."""
         if name in ("q", "v", "tau", "commands", "work"):
             return getattr(self, name)
+        if name in self.plant.own_shapes:
+            return self._own_outputs[name]
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
         if name in self.plant.memory:
@@ -217,6 +220,15 @@ class Instant:
         problem = Problem(self.model, name, parameters="standard")
         (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()
         return value
+
+    @cached_property
+    def _own_outputs(self) -> dict[str, Any]:
+        """Outputs of the user's own, by name."""
+        program = self.plant.own_outputs
+        assert program is not None  # there are names
+        names = [port.name for port in program.inputs]
+        more = {name: self.output(name) for name in names if name in COMPUTED} | {"v_joints": self.rates}
+        return self._evaluated(program, more | ({"wrenches": self.wrench_rows} if "wrenches" in names else {}))
 
 
 def _sum(xs: Sequence[Scalar], ys: Sequence[Scalar]) -> list[Scalar]:

@@ -55,6 +55,8 @@ class Plant:
         commands: Program of the commands; they are added to those that are an input.
         payload: Frame that carries the payload.
         records_work: Whether work is part of the state.
+        own_outputs: Program of the outputs of the user's own.
+        own_entries: Names of the entries of their arrays, none of those that are one number.
     """
 
     model: Model
@@ -66,6 +68,8 @@ class Plant:
     commands: Program | None = None
     payload: str = ""
     records_work: bool = False
+    own_outputs: Program | None = None
+    own_entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     # -- the state -------------------------------------------------------------------------------------------------
 
@@ -250,7 +254,12 @@ class Plant:
     @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
         """Names of the entries of outputs."""
-        return entries(self.model, self.memory)
+        return {**entries(self.model, self.memory), **self.own_entries}
+
+    @cached_property
+    def own_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the user's own outputs, by name."""
+        return {port.name: port.shape for port in self.own_outputs.outputs} if self.own_outputs is not None else {}
 
     @cached_property
     def units(self) -> dict[str, tuple[str, ...]]:

@@ -19,11 +19,12 @@ from ...notes import Note
 from ...options import Options, positive
 from ...pipeline import choose
 from ...workspace import Cache, Workspace
-from ..trajectory.outputs import checked_outputs
+from ..trajectory.outputs import checked_outputs, is_own
 from .constrained import CONTACTS, off_the_ground
 from .initial_state import initial, initial_memory
 from .inputs import Inputs, by_name, is_law, torques
 from .instant import GAIN, REFERENCE, WRENCH
+from .own_outputs import OwnOutputs
 from .plant import Plant
 from .randomisation import add_varied, is_varied, varied_numbers
 from .user_functions import UserFunction, command_function, content_key, controller_function, wrench_function
@@ -56,9 +57,10 @@ class Setup:
 
     @property
     def stiffness_key(self) -> tuple[bytes, ...]:
-        """Gains and varied parameters of the first sample, on which the fastest modes depend."""
-        constants = self.inputs.constants.items()
-        return tuple(x[0].tobytes() for name, x in constants if is_varied(name) or name.startswith(GAIN))
+        """Gains and varied parameters of the first sample and step, on which the fastest modes depend."""
+        first = [(name, x[0, 0]) for name, x in self.inputs.held.items()]
+        first += [(name, x[0]) for name, x in self.inputs.constants.items()]
+        return tuple(x.tobytes() for name, x in first if is_varied(name) or name.startswith(GAIN))
 
     @cached_property
     def _first_sample(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -77,7 +79,7 @@ class Setup:
 
 
 def prepare(
-    workspace: Workspace, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[str]
+    workspace: Workspace, q0: Any, v0: Any, steps: int | None, dt: float, options: Options, outputs: Iterable[Any]
 ) -> Setup:
     """Return the setup of a simulation; a stepper, whose number of steps is open, passes None for ``steps``."""
     model: Model = workspace.model
@@ -88,18 +90,25 @@ def prepare(
     has_contacts = options.contacts is not None
     if has_contacts:
         inputs.add(CONTACTS, _contacts(model, options.contacts), (len(model.switched),), CONTACTS, over_time=True)
-    outputs = checked_outputs(model, memory, outputs, has_contacts)
+    recorded = checked_outputs(model, memory, outputs, has_contacts)
     shapes = {name: values.shape for name, values in memory.items()}
     memory = memory | initial_memory(shapes, options.memory or {}, () if batch is None else (batch,))
     reference = _add_reference(inputs, model, options.reference, law, dt)
     payload = add_varied(inputs, model, options.vary) if options.vary else ""
     _add_gains(inputs, law, options.gains or {})
     wrenches = {frame: _add_wrench(inputs, model, frame, value) for frame, value in (options.wrenches or {}).items()}
-    functions = {
+    functions: dict[str, UserFunction | OwnOutputs | None] = {
         "commands": _add_commands(inputs, model, options.commands),
         "controller": controller_function(options.torque, law, reference, inputs.shapes) if law else None,
     }
-    plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, "work" in outputs)
+    own, outputs, records_work = [output for output in recorded if is_own(output, shapes)], recorded, "work" in recorded
+    if own:
+        seen, _ = _simulated_model(model, options.limits, options)
+        program = OwnOutputs(seen, own, inputs.shapes, shapes, tuple(wrenches), reference, payload, has_contacts)
+        names = dict(zip(own, program.names, strict=True))
+        functions["own_outputs"], records_work = program, records_work or program.takes_work
+        outputs = tuple(name for each in recorded for name in names.get(each, [each]))
+    plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, records_work)
     x0 = plant.initial_state(q, v, memory)
     if has_contacts:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
@@ -122,7 +131,7 @@ def _plant(
     workspace: Workspace,
     inputs: Inputs,
     options: Options,
-    functions: Mapping[str, UserFunction | None],
+    functions: Mapping[str, UserFunction | OwnOutputs | None],
     wrenches: Mapping[str, UserFunction | None],
     payload: str,
     records_work: bool,
@@ -131,7 +140,7 @@ def _plant(
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     settings = content_key((options.friction_width, options.limits, options.dynamics))
-    keys = tuple(each and each.key for each in (functions["controller"], functions["commands"], *wrenches.values()))
+    keys = tuple(each and each.key for each in (*functions.values(), *wrenches.values()))
     shapes = tuple(held.items()), tuple(constants.items())
     key = settings and (*shapes, payload, records_work, tuple(wrenches), keys, settings)
     cache = workspace.derived(plants)
@@ -145,8 +154,17 @@ def _plant(
     method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied, placed=placed)
     programs = {name: each and each.program for name, each in functions.items()}
     by_frame = {frame: each and each.program for frame, each in wrenches.items()}
+    own = functions.get("own_outputs")
     plant = Plant(
-        model, method, held, constants, wrenches=by_frame, payload=payload, records_work=records_work, **programs
+        model,
+        method,
+        held,
+        constants,
+        wrenches=by_frame,
+        payload=payload,
+        records_work=records_work,
+        own_entries=own.entries if isinstance(own, OwnOutputs) else {},
+        **programs,
     )
     if key is not None:
         cache[key] = plant, notes

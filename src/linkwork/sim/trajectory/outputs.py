@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...constraints import row_names
 from ...errors import LinkworkError
-from ...formulations import layouts
+from ...formulations import QUANTITIES, layouts
 from ...model import Model
 from ...options import one_of_names
 from .trajectory import Trajectory
@@ -24,15 +24,18 @@ RESERVED = {*OUTPUTS, *CONTACT_OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {
 
 
 def checked_outputs(
-    model: Model, memory: Mapping[str, Any], outputs: Iterable[str], has_contacts: bool = False
-) -> tuple[str, ...]:
-    """Return the names of what is recorded; raise an error for names that this simulation does not have.
+    model: Model, memory: Mapping[str, Any], outputs: Iterable[Any], has_contacts: bool = False
+) -> tuple[Any, ...]:
+    """Return what is recorded: names, quantities such as "pose:hand", and functions.
 
     Args:
         model: The robot.
         memory: States of the controller by name; each is recorded as an array of this name.
-        outputs: Names that the user passed.
+        outputs: What the user passed.
         has_contacts: Whether contacts on the ground are simulated.
+
+    Raises:
+        UnknownNameError: This simulation does not have an output.
     """
     if clash := sorted(RESERVED.intersection(memory)):
         got, fix = ", ".join(clash), "choose another name: a trajectory uses this one"
@@ -40,11 +43,22 @@ def checked_outputs(
     absent = [*LOOP_OUTPUTS * (not model.constrained), *["commands"] * (not model.commands.size)]
     known = [name for name in OUTPUTS if name not in absent]
     known += CONTACT_OUTPUTS if has_contacts else ()
-    names: dict[str, None] = {}
-    for name in outputs:
-        one_of_names("output", name, [*known, *[ALL_STATES] * bool(memory), *memory], where=f"robot {model.name!r}")
-        names |= dict.fromkeys(memory if name == ALL_STATES else [name])
-    return tuple(names)
+    known += [*[ALL_STATES] * bool(memory), *memory]
+    checked: list[Any] = []
+    for output in outputs:
+        if not is_own(output, memory):
+            quantities = [name for name in QUANTITIES if name not in RESERVED]
+            one_of_names("output", output, [*known, *quantities], where=f"robot {model.name!r}")
+        names = memory if output == ALL_STATES else [output]
+        checked += [name for name in names if name not in checked]
+    return tuple(checked)
+
+
+def is_own(output: Any, memory: Collection[str]) -> bool:
+    """Return whether an output is a quantity or a function of the user, not one of the bundled outputs."""
+    if isinstance(output, str):
+        return output.partition(":")[0] in QUANTITIES and output not in RESERVED and output not in memory
+    return callable(output)
 
 
 def by_output(outputs: Sequence[str], result: Any) -> dict[str, Any]:

@@ -50,13 +50,16 @@ def _figure(trajectory: Trajectory, what: list[str], joints: Sequence[str] | Non
         "joints": _joints, "torques": _torques, "commands": _commands, "contacts": _contacts, "energies": _energies,
         "phase": _phase,
     }  # fmt: skip
+    arrays = [name for name in trajectory if name != "t"]
     for kind in what:
-        if kind not in kinds:
-            raise UnknownNameError("plot", kind, kinds, where="plot")
+        if kind not in kinds and kind not in arrays:
+            raise UnknownNameError("plot", kind, [*kinds, *arrays], where="plot")
     names = None if joints is None else [joints] if isinstance(joints, str) else list(joints)
     for name in names or ():
         trajectory.joint(name)  # raises if there is no such joint
-    rows = [row for kind in what for row in kinds[kind](trajectory, names)]
+    rows = [
+        row for kind in what for row in (kinds[kind](trajectory, names) if kind in kinds else _array(trajectory, kind))
+    ]
     if not rows:
         got = (
             f"plot {', '.join(what) or 'of nothing'}, joints: {'all' if names is None else ', '.join(names) or 'none'}"
@@ -130,6 +133,14 @@ def _contacts(trajectory: Trajectory, joints: list[str] | None) -> list[list[Pan
     return [[partial(_draw_named, trajectory, *each) for each in zip(row, labels, strict=True)] for row in rows]
 
 
+def _array(trajectory: Trajectory, name: str) -> list[list[Panel]]:
+    """All entries of an array."""
+    if name not in trajectory.entries:
+        return [[partial(_draw_named, trajectory, {name: trajectory[name]}, name)]]
+    panels = [partial(_draw_entries, trajectory, name, part) for part in _parts(list(trajectory.entries[name]))]
+    return [panels[k : k + 2] for k in range(0, len(panels), 2)]
+
+
 def _energies(trajectory: Trajectory, joints: list[str] | None) -> list[list[Panel]]:
     return [[partial(_draw_energies, trajectory, trajectory["kinetic_energy"], trajectory["potential_energy"])]]
 
@@ -166,7 +177,8 @@ def _parts(names: list[str]) -> list[list[str]]:
 
 def _draw_entries(trajectory: Trajectory, array: str, names: list[str], axes: Axes) -> None:
     series = {_label(trajectory, array, name): _entry(trajectory, array, name) for name in names}
-    _draw_named(trajectory, series, f"{WORDS[array]} [{_unit(trajectory, array, names)}]", axes)
+    unit = _unit(trajectory, array, names)
+    _draw_named(trajectory, series, WORDS.get(array, in_plot(array)) + (f" [{unit}]" if unit else ""), axes)
 
 
 def _draw_named(trajectory: Trajectory, series: Mapping[str, Any], what: str, axes: Axes) -> None:
@@ -238,7 +250,10 @@ def _rows(trajectory: Trajectory, series: Any) -> np.ndarray:
 
 
 def _entry(trajectory: Trajectory, array: str, name: str) -> Any:
-    return trajectory[array][..., trajectory.entries[array].index(name)]
+    names, values = trajectory.entries[array], trajectory[array]
+    if array in trajectory.shapes:
+        values = np.asarray(values).reshape(*trajectory.batch, len(trajectory.t), len(names))
+    return values[..., names.index(name)]
 
 
 def _units(trajectory: Trajectory, array: str, names: Sequence[str]) -> list[str]:
@@ -247,7 +262,7 @@ def _units(trajectory: Trajectory, array: str, names: Sequence[str]) -> list[str
 
 
 def _unit(trajectory: Trajectory, array: str, names: Sequence[str]) -> str:
-    return ", ".join(_units(trajectory, array, names)) if array in trajectory.units else UNITS[array]
+    return ", ".join(_units(trajectory, array, names)) if array in trajectory.units else UNITS.get(array, "")
 
 
 def _label(trajectory: Trajectory, array: str, name: str) -> str:

@@ -119,7 +119,8 @@ class Zarr:
 
     def _array(self, name: str, shape: Shape, chunks: Shape) -> Any:
         settings: dict[str, Any] = {"dtype": "f8", "fill_value": math.nan, "config": {"write_empty_chunks": True}}
-        return self.group.create_array(name, shape=shape, chunks=chunks, **settings)
+        sizes = tuple(max(n, 1) for n in chunks)
+        return self.group.create_array(name, shape=shape, chunks=sizes, **settings)
 
     target = Files.target
 
@@ -133,7 +134,7 @@ class Zarr:
         for name, array in self.arrays.items():
             array.resize((samples, rows, *self.shapes[name]))
         times = step * np.arange(rows)
-        self._array("t", (rows,), (max(min(rows, PIECE), 1),))[:] = times
+        self._array("t", (rows,), (min(rows, PIECE),))[:] = times
         return {"t": times, **self.arrays}
 
 

@@ -84,7 +84,7 @@ def _format(path: Path) -> tuple[Callable[[Trajectory], bytes], Callable[[bytes,
 
 
 def _about(trajectory: Trajectory) -> str:
-    fields = ("robot", "method", "dt", "notes", "entries", "units", "batch", "events")
+    fields = ("robot", "method", "dt", "notes", "entries", "units", "batch", "events", "shapes")
     about = {name: getattr(trajectory, name) for name in fields}
     return json.dumps({"format": FORMAT, **about, "arrays": list(trajectory)})
 
@@ -92,7 +92,8 @@ def _about(trajectory: Trajectory) -> str:
 def _arguments(about: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
     _check(about)
     names = ("entries", "robot", "method", "dt", "notes", "units", "events")
-    return {"arrays": {name: arrays[name] for name in about["arrays"]}, **{name: about[name] for name in names}}
+    rest = {name: about[name] for name in names} | {"shapes": about.get("shapes", {})}  # earlier files have none
+    return {"arrays": {name: arrays[name] for name in about["arrays"]}, **rest}
 
 
 def _check(about: Any) -> None:
@@ -105,6 +106,9 @@ def _check(about: Any) -> None:
     def tables(x: Any) -> bool:
         return isinstance(x, dict) and all(map(words, x.values()))
 
+    def sizes(x: Any) -> bool:
+        return isinstance(x, list) and all(type(n) is int and n >= 0 for n in x)
+
     def event(x: Any) -> bool:
         return isinstance(x, list) and [type(part) for part in x] == [float, str, str, float]
 
@@ -114,7 +118,8 @@ def _check(about: Any) -> None:
         **{name: tables(about[name]) for name in ("entries", "units")},
         "dt": isinstance(about["dt"], (int, float)),
         "events": all(map(event, about["events"])),
-        "batch": isinstance(about["batch"], list) and all(type(n) is int and n >= 0 for n in about["batch"]),
+        "batch": sizes(about["batch"]),
+        "shapes": isinstance(about.get("shapes", {}), dict) and all(map(sizes, about.get("shapes", {}).values())),
     }
     if wrong := [name for name, fits in valid.items() if not fits]:
         raise ValueError(f"{wrong[0]} {str(about[wrong[0]])[:80]}")
@@ -196,7 +201,7 @@ def _from_columns(about: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
         if name in about["entries"]:
             parts = [columns[f"{name}.{entry}"] for entry in about["entries"][name]]
             stacked = np.stack(parts, axis=-1) if parts else np.zeros((len(columns["t"]), 0))
-            arrays[name] = stacked.reshape(*batch, times, len(parts))
+            arrays[name] = stacked.reshape(*batch, times, *about.get("shapes", {}).get(name, [len(parts)]))
         elif name != "t":
             arrays[name] = np.array(columns[name], float).reshape(*batch, times)
     return arrays
@@ -256,17 +261,20 @@ def to_xarray(trajectory: Trajectory) -> Dataset:
     """Convert to an xarray Dataset; see ``Trajectory.to_xarray``.
 
     Arrays with the same entries share a dimension: "joint" for those of q, otherwise named after the first array.
+    Matrices have their own, "pose_axis0" and "pose_axis1".
     """
     xarray = import_optional("xarray", "xarray", "a Dataset")
     count = len(trajectory.batch)
     samples = ["sample"] if count == 1 else [f"sample{k}" for k in range(count)]
     dimensions: dict[tuple[str, ...], str] = {}
-    for name in sorted(trajectory.entries, key=lambda name: name != "q"):
+    vectors = [name for name in trajectory.entries if name not in trajectory.shapes]
+    for name in sorted(vectors, key=lambda name: name != "q"):
         dimensions.setdefault(trajectory.entries[name], "joint" if name == "q" else f"{name}_entry")
     data = {}
     for name, array in trajectory.arrays.items():
         if name != "t":
-            last = [dimensions[trajectory.entries[name]]] if name in trajectory.entries else []
+            last = [dimensions[trajectory.entries[name]]] if name in vectors else []
+            last = [f"{name}_axis{k}" for k in range(len(trajectory.shapes.get(name, ())))] or last
             data[name] = ([*samples, "t", *last], array)
     coordinates = {"t": trajectory.t} | {dimension: list(names) for names, dimension in dimensions.items()}
     about = {"robot": trajectory.robot, "method": trajectory.method, "dt": trajectory.dt}

@@ -55,9 +55,9 @@ class Trajectory:
     samples along the first axis, 1 for a single motion. Iterating yields the names of the arrays.
 
     Args:
-        arrays: Arrays by name. "t" has shape (T,); arrays named in ``entries`` have shape (..., T, n), others (..., T).
-            All have the same leading axes, the attribute ``batch``.
-        entries: Names along the last axis, such as {"q": ("shoulder", "elbow")}.
+        arrays: Arrays by name. "t" has shape (T,); arrays named in ``entries`` have shape (..., T, n), or as in
+            ``shapes``; others (..., T). All have the same leading axes, the attribute ``batch``.
+        entries: Names along the last axis, such as {"q": ("shoulder", "elbow")}; of matrices in C order.
         robot: Name of the robot.
         method: Name of the integrator.
         dt: Step of the integrator in s.
@@ -65,6 +65,7 @@ class Trajectory:
             From a file they are plain strings. Default: none.
         units: Units along the last axis, such as {"q": ("rad", "rad")}, for plots. Default: none.
         events: Changes of contacts in a simulation by events: (t, what, contact, energy lost). Default: none.
+        shapes: Shape at one time of arrays with several axes, such as {"pose": (4, 4)}. Default: none.
 
     Raises:
         ShapeError: The shapes of the arrays do not fit each other.
@@ -86,10 +87,13 @@ class Trajectory:
         notes: Sequence[str] = (),
         units: Mapping[str, Sequence[str]] | None = None,
         events: Sequence[Sequence[Any]] = (),
+        shapes: Mapping[str, Sequence[int]] | None = None,
     ):
         self.arrays = {name: x if hasattr(x, "shape") else np.asarray(x) for name, x in arrays.items()}
         names = {**ENTRIES, **entries}
         self.entries = {name: tuple(names[name]) for name in self.arrays if name in names}
+        several = {name: tuple(shape) for name, shape in (shapes or {}).items() if len(shape) > 1}
+        self.shapes = {name: shape for name, shape in several.items() if name in self.entries}
         self.units = {name: tuple(each) for name, each in (units or {}).items() if name in self.entries}
         self.robot, self.method, self.dt = robot, method, float(dt)
         self.notes = tuple(each if isinstance(each, Note) else Note("", each, severity="") for each in notes)
@@ -106,11 +110,15 @@ class Trajectory:
                 raise ShapeError("not real numbers", where=name, got=f"dtype {array.dtype}")
         if len(self.arrays["t"]) and not np.isfinite(self.arrays["t"][[0, -1]]).all():
             raise ShapeError("the times must be finite", where="t", got="NaN or infinity")
+        for name, shape in self.shapes.items():
+            if math.prod(shape) != len(self.entries[name]):
+                expected = f"{math.prod(shape)} names, for shape {shape}"
+                raise ShapeError("wrong number of entries", where=name, got=len(self.entries[name]), expected=expected)
         times, batch = len(self.arrays["t"]), None
         for name, array in self.arrays.items():
             if name == "t":
                 continue
-            ends = (times, len(self.entries[name])) if name in self.entries else (times,)
+            ends = (times, *self.shapes.get(name, (len(self.entries[name]),))) if name in self.entries else (times,)
             lead = tuple(array.shape[: -len(ends)])
             if tuple(array.shape[-len(ends) :]) != ends or lead != (lead if batch is None else batch):
                 expected = [*(["..."] if batch is None else batch), *ends]
@@ -150,7 +158,14 @@ class Trajectory:
         return self._with(chosen)
 
     def _with(self, arrays: Mapping[str, Any]) -> Trajectory:
-        about = {"robot": self.robot, "method": self.method, "dt": self.dt, "notes": self.notes, "units": self.units}
+        about = {
+            "robot": self.robot,
+            "method": self.method,
+            "dt": self.dt,
+            "notes": self.notes,
+            "units": self.units,
+            "shapes": self.shapes,
+        }
         return Trajectory(arrays, self.entries, **about)
 
     def __contains__(self, name: object) -> bool:
@@ -199,6 +214,8 @@ class Trajectory:
         """
         arrays = {}
         for array, names in self.entries.items():
+            if array in self.shapes:
+                continue
             if name in names:
                 arrays[array] = self.arrays[array][..., names.index(name)]
             elif within := [k for k, entry in enumerate(names) if entry.startswith(f"{name}.")]:
@@ -313,7 +330,7 @@ class Trajectory:
 
         Args:
             what: "joints" (positions and velocities), "torques", "commands", "contacts" (loads, and the friction they
-                need), "energies", "phase" (velocity against position), or a list of these.
+                need), "energies", "phase" (velocity against position), the name of an array, or a list of these.
             joints: Names of the joints to draw. Default: all.
             path: File to write the figure to, as well: .png, .svg or .pdf. Default: none.
 

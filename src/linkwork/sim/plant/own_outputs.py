@@ -1,0 +1,269 @@
+"""Outputs of one's own: quantities of the robot and functions of the user, as one program of an instant.
+
+Its inputs have the names of the plant's inputs and outputs. It is traced twice: once with any method of each quantity,
+since its digest is part of the key of the compiled plant, and with the best methods where the plant is not known yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from ...compose import (
+    TracedRobot,
+    named_arguments,
+    named_outputs,
+    quantities_by_output,
+    shortest_program,
+    traced_once,
+)
+from ...control import Point
+from ...errors import LinkworkError, UnknownNameError, UnsupportedError
+from ...formulations import Problem, layouts, methods, sizes
+from ...model import Model, NumberInput
+from ...program import Port, Program, trace
+from ...program.graph import StrictGraph
+from ...program.traced_array import TracedArray
+from ..trajectory.outputs import RESERVED
+from .instant import GAIN, MEMORY, REFERENCE
+from .randomisation import is_varied, varied, varied_numbers
+
+Shape = tuple[int, ...]
+Results = dict[str, Any]  # arrays by name
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A quantity, or a function of the user.
+
+    Attributes:
+        function: Called with a TracedRobot and a function from a name to a new array; returns the outputs by name.
+        arguments: Names of the arrays.
+        entries: Names of the entries of outputs, where they are not numbered.
+    """
+
+    function: Callable[..., Results]
+    arguments: tuple[str, ...]
+    entries: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class OwnOutputs:
+    """Program of the own outputs of a simulation.
+
+    Args:
+        model: Robot as it is simulated.
+        outputs: Texts such as "pose:hand", and functions.
+        inputs: Shapes of the plant's inputs, by name.
+        memory: Shapes of the controller's states, by name.
+        frames: Frames of the wrenches.
+        reference: Function that the controller follows; None if its samples are an input, or without one.
+        payload: Frame that carries the payload.
+        has_contacts: Whether contacts on the ground are simulated.
+    """
+
+    model: Model
+    outputs: Sequence[Any]
+    inputs: Mapping[str, Shape]
+    memory: Mapping[str, Shape]
+    frames: tuple[str, ...] = ()
+    reference: Callable[..., Any] | None = None
+    payload: str = ""
+    has_contacts: bool = False
+
+    @property
+    def key(self) -> Any:
+        """Key for caches, equal only for outputs that compute the same and have the same names."""
+        return self._draft[0].digest, tuple(self.entries.items())
+
+    @property
+    def takes_work(self) -> bool:
+        """Whether a function takes the work done on the robot, which is then part of the state."""
+        return any(port.name == "work" for port in self._ports)
+
+    @property
+    def names(self) -> list[tuple[str, ...]]:
+        """Names of the recorded arrays, for each of ``outputs``."""
+        return self._draft[1]
+
+    @cached_property
+    def entries(self) -> dict[str, tuple[str, ...]]:
+        """Names of the entries of each array that is not one number, in C order."""
+        known = {name: entries for item in self._items for name, entries in item.entries.items()}
+        numbered = {port.name: _joined(map(range, port.shape)) for port in self._draft[0].outputs if port.shape}
+        return numbered | known
+
+    @cached_property
+    def program(self) -> Program:
+        """Program by the methods with the fewest instructions."""
+
+        def run(asked: Mapping[str, str], values: Mapping[str, Any]) -> tuple[Results, list[Problem]]:
+            robot = self._robot(values, asked)
+            return _merged(self._results(robot, values)), [*robot.used.values()]
+
+        return shortest_program("outputs", self._ports, run, {})[0]
+
+    @cached_property
+    def _draft(self) -> tuple[Program, list[tuple[str, ...]]]:
+        """Program by any methods, and ``names``."""
+        names: list[tuple[str, ...]] = []
+
+        def run(*values: Any) -> Results:
+            by_name = dict(zip((port.name for port in self._ports), values, strict=True))
+            results = self._results(self._robot(by_name, None), by_name)
+            names.extend(map(tuple, results))
+            self._check_names([name for each in results for name in each])
+            return _merged(results)
+
+        return trace("outputs", run, self._ports, StrictGraph()), names
+
+    def _results(self, robot: TracedRobot, values: Mapping[str, Any]) -> list[Results]:
+        return [item.function(robot, lambda name: self._argument(name, values)) for item in self._items]
+
+    def _check_names(self, names: list[str]) -> None:
+        for name in names:
+            fix = 'return a dict with other names: {"my_name": array}'
+            if names.count(name) > 1:
+                raise LinkworkError("two outputs have the same name", where="outputs", got=repr(name), fix=fix)
+            if name in RESERVED or name in self.memory:
+                message = "an output cannot have the name of another part of a trajectory"
+                raise LinkworkError(message, where="outputs", got=repr(name), fix=fix)
+
+    def _robot(self, values: Mapping[str, Any], asked: Mapping[str, str] | None) -> TracedRobot:
+        numbers = varied_numbers(self.model, self.inputs, self.payload).values()
+        return _SampledRobot(self.model, varied(self.model, values, self.payload), asked, numbers)
+
+    # -- arguments -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _known(self) -> dict[str, Port]:
+        """Inputs of the program by the names of arguments; a reference that is a function follows from t."""
+        size, entries = sizes(self.model), self.model.commands.size
+        constrained = self.model.constrained or self.has_contacts
+        names = ["q", "v", "a", "tau", "v_joints", *["commands"] * bool(entries), *["contacts"] * self.has_contacts]
+        ports = [*(Port(name, (size[name],)) for name in names), Port("t", ()), Port("work", ())]
+        ports += [Port("constraint_forces", (size["residual"],))] * constrained
+        ports += [Port("contact_forces", (size["contacts"], 6))] * self.has_contacts
+        ports += [Port("wrenches", (len(self.frames), 6))] * bool(self.frames)
+        known = {port.name: port for port in ports}
+        if self.reference is not None:
+            known[REFERENCE] = known["t"]
+        if REFERENCE in self.inputs:
+            known[REFERENCE] = Port(REFERENCE, self.inputs[REFERENCE])
+        for name, shape in self.memory.items():
+            known.setdefault(name, Port(MEMORY + name, shape))
+        for name in (name for name in self.inputs if name.startswith(GAIN)):
+            known.setdefault(name.removeprefix(GAIN), Port(name, self.inputs[name]))
+        return known
+
+    @cached_property
+    def _ports(self) -> list[Port]:
+        """Inputs of the program: what the functions take, and the parameters that differ from sample to sample."""
+        taken = [self._known[name] for item in self._items for name in item.arguments]
+        parameters = [Port(name, shape) for name, shape in self.inputs.items() if is_varied(name)]
+        return [*dict.fromkeys([*taken, *parameters])]
+
+    def _argument(self, name: str, values: Mapping[str, Any]) -> Any:
+        """Return an argument of a function, as a new array, which the function may change in place."""
+        if name != REFERENCE:
+            return TracedArray(values[self._known[name].name])
+        if self.reference is None:
+            return Point(*map(TracedArray, values[REFERENCE]))
+        return Point(*map(TracedArray, self.reference(TracedArray(values["t"]))))
+
+    # -- quantities and functions ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _items(self) -> list[_Item]:
+        texts = [each for each in self.outputs if isinstance(each, str)]
+        quantities = iter(quantities_by_output(texts, None).items() if texts else ())
+        return [
+            self._quantity(*next(quantities)) if isinstance(each, str) else self._function(each)
+            for each in self.outputs
+        ]
+
+    def _quantity(self, output: str, definition: tuple[str, str | None]) -> _Item:
+        quantity, frame = definition
+        problem = Problem(self.model, quantity, frame=frame)
+        names = problem.definition.inputs
+        if missing := [name for name in names if name not in self._known]:
+            raise UnsupportedError(
+                f"{quantity} cannot be recorded: a motion does not have its input {missing[0]!r}",
+                where="outputs",
+                expected=f"quantities of {', '.join(self._known)}",
+                fix="write a function of the robot that computes this input, too",
+            )
+        options: dict[str, Any] = {} if frame is None else {"frame": frame}
+        several = len(problem.outputs) > 1
+        by_key = {key: f"{output}_{key}" if several else output for key in problem.outputs}
+
+        def run(robot: TracedRobot, argument: Callable[[str], Any]) -> Results:
+            result = robot.evaluate(quantity, **{name: argument(name) for name in names}, **options)
+            results = dict(zip(by_key.values(), result if several else [result], strict=True))
+            return named_outputs(results, output, "outputs")
+
+        entries = {}
+        for variable in problem.definition.outputs:
+            axes = [variable.along(k) or self._along(n) for k, n in enumerate(variable.shape)]
+            if axes and problem.columns is None:
+                entries[by_key[variable.name]] = _joined(axes)
+        return _Item(run, names, entries)
+
+    def _along(self, size: int | str) -> Sequence[Any]:
+        """Names along an axis of this size: those of joints or frames."""
+        if isinstance(size, int):
+            return range(size)
+        if size == "frames":
+            return list(self.model.frames)
+        layout = layouts(self.model).get(size)
+        return layout.names if layout is not None else range(sizes(self.model)[size])
+
+    def _function(self, function: Callable[..., Any]) -> _Item:
+        label = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "result")
+        where = f"outputs, function {label!r}"
+        names = [each.name for each in named_arguments(function, where) if each.default is each.empty]
+        for name in names:
+            if name not in self._known:
+                raise UnknownNameError("argument", name, self._known, where=where)
+
+        def run(robot: TracedRobot, argument: Callable[[str], Any]) -> Results:
+            def call() -> Results:
+                return named_outputs(function(robot, **{name: argument(name) for name in names}), label, where)
+
+            return traced_once(call, where, function)
+
+        return _Item(run, tuple(names), {})
+
+
+class _SampledRobot(TracedRobot):
+    """A robot inside a function with the parameters of a sample; without methods it takes the first that it finds."""
+
+    def __init__(self, model: Model, sample: Model, asked: Mapping[str, str] | None, numbers: Iterable[NumberInput]):
+        kinds = {kind for each in numbers for kind in ["parameters"] * each.inertial + ["geometry"] * each.placed}
+        super().__init__(model, asked, dict.fromkeys(kinds))  # which methods are possible; ``sample`` has the values
+        self._sample, self._draft = sample, asked is None
+
+    def _problem(self, *args: Any) -> Problem:
+        problem = super()._problem(*args)
+        if self._sample is self.model:
+            return problem
+        return replace(problem, model=self._sample, as_inputs=())
+
+    def _with_method(self, problem: Problem) -> Problem:
+        if not self._draft:
+            return super()._with_method(problem)
+        known = methods(problem.quantity)
+        fits = [method for method in known if not method.refusal(self.model, **problem.needs)]
+        return replace(problem, method=max(fits, key=lambda method: method.candidate)) if known else problem
+
+
+def _merged(results: Sequence[Results]) -> Results:
+    return {name: value for each in results for name, value in each.items()}
+
+
+def _joined(axes: Any) -> tuple[str, ...]:
+    """Names of the entries of an array from the names along its axes."""
+    return tuple(".".join(map(str, index)) for index in product(*axes))
