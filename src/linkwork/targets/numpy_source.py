@@ -27,9 +27,9 @@ IMPORTED = {
     Op.MIN: "minimum", Op.SIGN: "sign", Op.SIN: "sin", Op.SQRT: "sqrt", Op.TANH: "tanh",
 }  # fmt: skip
 DEFINED = {
-    Op.LESS: "def less(a, b):\n    return np.where(a < b, 1.0, 0.0)",
-    Op.LESS_EQUAL: "def less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
-    Op.SELECT: "def select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
+    Op.LESS: "def _less(a, b):\n    return np.where(a < b, 1.0, 0.0)",
+    Op.LESS_EQUAL: "def _less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
+    Op.SELECT: "def _select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
 }
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
@@ -88,7 +88,8 @@ def _lines(function: Exported) -> Iterator[str]:
     for port in program.inputs:
         yield f"{port.name} = _entries({', '.join([repr(port.name), port.name, *map(str, port.shape)])})"
     for k, (op, *args) in program.numbered():
-        yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+        private = "_" if op in DEFINED else ""  # functions of the file
+        yield f"{names[k]} = {private}{expression(op, *(names[a] for a in args))}"
     yield f"batch = np.broadcast_shapes({', '.join(f'{port.name}.shape[1:]' for port in program.inputs)})"
     results = iter(program.results)
     for port in program.outputs:
