@@ -48,6 +48,13 @@ def bending_faults(wrong: Wrong) -> Iterator[str]:
         drawn = own.random(np.random.default_rng(1), (500,), -np.inf, np.inf) / most
         yield from wrong("range", [drawn.min(axis=0), drawn.max(axis=0)], [-(most**0), most**0], tolerance=0.02)
         yield from ["outside"] if (np.abs(drawn) > 1).any() else []
+        shifts = np.array([[*shift] for shift in modes.shifts[: modes.size]], float)
+        shares = [float(np.linalg.norm(each @ shifts)) / material.length for each in (q, v)]
+        yield from wrong("deflection", own.deflection(np.stack([q, v])), shares)
+        if isinstance(material, Modal):
+            answers = own.facts()
+            yield from wrong("frequencies", answers["frequencies"], [1.0, 3.0])
+            yield from wrong("damping ratios", answers["damping"], [0.1, 0.1])
 
 
 def wrong_material(wrong: Wrong, own: Flexible, q: np.ndarray, v: np.ndarray) -> Iterator[str]:

@@ -24,7 +24,7 @@ REFUSED = {
         (name, "christoffel_symbols"): "velocities are the rates of the positions"
         for name in ("quadruped", "four-bar", "gough-stewart")
     },
-    **{(name, "adaptive_regressor"): "trees of rigid links" for name in ("four-bar", "gough-stewart", "flexible-arm")},
+    **{(name, "adaptive_regressor"): "trees of rigid links" for name in ("four-bar", "gough-stewart")},
 }
 OF_TREES = {"coriolis_matrix", "christoffel_symbols", "adaptive_regressor"}
 

@@ -220,7 +220,9 @@ class Node:
             return ()
         if self.op == REPEAT:
             return self.a
-        return tuple([x for x in (self.a, self.b, self.c) if x is not None])
+        if self.c is not None:
+            return self.a, self.b, self.c
+        return (self.a,) if self.b is None else (self.a, self.b)
 
     def __array_ufunc__(self, ufunc, method, *operands, **options):
         """To NumPy's functions a node is an array of one object. Some of them compare objects, which nodes do not."""

@@ -28,9 +28,9 @@ IMPORTED = {
     Op.MIN: "minimum", Op.SIGN: "sign", Op.SIN: "sin", Op.SQRT: "sqrt", Op.TANH: "tanh",
 }  # fmt: skip
 DEFINED = {
-    Op.LESS: "def less(a, b):\n    return np.where(a < b, 1.0, 0.0)",
-    Op.LESS_EQUAL: "def less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
-    Op.SELECT: "def select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
+    Op.LESS: "def _less(a, b):\n    return np.where(a < b, 1.0, 0.0)",
+    Op.LESS_EQUAL: "def _less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
+    Op.SELECT: "def _select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
 }
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
@@ -124,7 +124,8 @@ def _lines(function: Exported) -> Iterator[str]:
 def _statements(program: Program, names: Sequence[str], loops: Mapping[Loop, int]) -> Iterator[str]:
     for k, (op, *args) in program.numbered():
         if op < REPEAT:
-            yield f"{names[k]} = {expression(op, *(names[a] for a in args))}"
+            private = "_" if op in DEFINED else ""  # functions of the file
+            yield f"{names[k]} = {private}{expression(op, *(names[a] for a in args))}"
             continue
         loop, place = program.final(op)
         first = min(program.runs[loop, tuple(args)].values())

@@ -164,13 +164,15 @@ def emit_choice(f: Function, larger: bool, a: str, b: str) -> str:
 
 
 def emit_comparison(f: Function, or_equal: bool, a: str, b: str) -> str:
-    """Return 1 where a < b, or a <= b, else 0, also for NaN; compared as integers, which raises nothing for NaN."""
+    """Return 1 where a < b, or a <= b, else 0, also for NaN; compared as integers, as in ``emit_choice``."""
     m, mask = f.module, f"<{f.module.lanes} x i1>"
     numbers = [f.binary("fadd", x, "zeroinitializer") for x in (a, b)]  # zeros of one sign
     holds = f.let(f"icmp {'sle' if or_equal else 'slt'} {m.integers} {', '.join(_ordered(f, x) for x in numbers)}")
+    result = f.let(f"select {mask} {holds}, {m.vector} {f.constant(1.0)}, {m.vector} zeroinitializer")
     for x in (a, b):
-        holds = f.let(f"and {mask} {holds}, {f.let(f'fcmp ord {m.vector} {x}, {x}')}")
-    return f.let(f"select {mask} {holds}, {m.vector} {f.constant(1.0)}, {m.vector} zeroinitializer")
+        unordered = f.let(f"fcmp uno {m.vector} {x}, {x}")
+        result = f.let(f"select {mask} {unordered}, {m.vector} zeroinitializer, {m.vector} {result}")
+    return result
 
 
 def _ordered(f: Function, x: str) -> str:

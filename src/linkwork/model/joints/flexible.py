@@ -29,7 +29,8 @@ class Flexible(JointKind):
     position_meaning = "what each mode adds at the tip"
     velocity_meaning = "rates of what each mode adds at the tip"
     has_spring = False
-    deforms, heading = "bends", "Links that bend"
+    deforms = "bends"
+    heading = "Links that bend"
 
     def __init__(self, material: Beam | Modal | Station, stiff: bool = True):
         self.material = material
