@@ -73,10 +73,15 @@ def parts_table(results: Results) -> Table:
             rows.append([what, str(width["lanes"]), *(f"{number:.1f}" for number in numbers)])
     text = f"""![Time per state against lanes](lanes.png)
 
-Nanoseconds per state in batches of {STATES}. Four programs are timed. Each does what the one before does, and one thing
-more: read and pack the inputs, write as many numbers as the function, compute as many sines and cosines, compute
-everything. A column is the time that this step adds. "Python" is a call without states, divided among all states. The
-last columns are the time of the arithmetic instructions at the peak rate, and this rate."""
+Nanoseconds per state in batches of {STATES}. Four programs are timed, each of which adds one step to the one before:
+
+1. read and pack the inputs;
+2. write as many numbers as the function does;
+3. compute as many sines and cosines as the function does;
+4. compute everything.
+
+A column is the time that a step adds. "Python" is the time of a call without states, divided by the number of states.
+The last columns are the time of the arithmetic instructions at the peak rate, and this rate."""
     header = ["", "lanes", *PARTS, "whole", "arithmetic<br>alone", "peak,<br>GFLOP/s"]
     return Table("Where the time goes", header, rows, text)
 
@@ -112,8 +117,8 @@ def ports_table(results: Results) -> Table:
         numbers = f"{r['cycles_per_state']:.1f}", f"{r['cycles']:.0f}", str(r["cycles_alone"])
         rows.append([f"panda, {words(r['quantity'])}", r["processor"], str(r["lanes"]), *numbers, busy])
     text = """Cycles that the kernels, including sines, would take on other processors, predicted by `llvm-mca`. It
-knows the ports of a processor and the latency of each instruction, but ignores caches, packing and unpacking. A block
-has as many states as there are lanes. It is given among other blocks, and alone. The last column is the busiest ports
-and their share of the cycles."""
+knows the execution ports of a processor and the latency of each instruction, but ignores caches, packing and
+unpacking. A block has as many states as there are lanes. "A block" is its time in a sequence of blocks, "a block alone"
+its time without others. The last column is the busiest ports and their share of the cycles."""
     header = ["", "processor", "lanes", "cycles,<br>a state", "a block", "a block<br>alone", "busiest ports"]
     return Table("Other processors, predicted", header, rows, text, texts=2)

@@ -196,9 +196,11 @@ off, and both libraries record every step.
   step does not depend on their number.
 - One trajectory has {LONG_STEPS} steps and includes the call from Python.
 - `out=` reuses the memory of an earlier trajectory.
-- Ratios are linkwork to MuJoCo, computed torque to MuJoCo without control, and one trajectory to one.
-- The last column is the largest relative difference of the final joint positions. For a floating base it is that of its
-  position, whose linear velocity MuJoCo integrates in other axes; it halves with the step."""
+- There are three ratios: linkwork to MuJoCo; linkwork with computed torque ("controlled") to MuJoCo without control;
+  and one trajectory of each ("one").
+- "Apart" is the largest relative difference of the final joint positions. For a floating base it is the difference of
+  its position. MuJoCo integrates the linear velocity of the base in other axes, so the difference halves with the
+  step."""
     header = ["robot", "linkwork", "linkwork,<br>`out=`", "computed torque<br>inside", "mujoco.rollout"]
     header += ["linkwork,<br>one", "mujoco.rollout,<br>one", "ratio", "controlled", "one", "apart"]
     return Table("Rollouts", header, rows, text)
@@ -235,7 +237,7 @@ def _operations(results: Results) -> Table:
 counts as one multiplication and one addition. Pairs of sine and cosine have their own column.
 
 Pinocchio is traced with CasADi SX, after common-subexpression elimination. Rows without "live" are counts of
-Pinocchio 4.1, taken once with a build that has CasADi, which the PyPI wheel has not. They list divisions for forward
+Pinocchio 4.1, taken once with a build that supports CasADi; the PyPI wheel does not. They list divisions for forward
 dynamics only. `puma560` is linkwork's bundled robot, with its own frames."""
     header = ["robot", "quantity", "method", "linkwork", "fused", "sincos", "Pinocchio, traced", "mul + add", ""]
     return Table("Operations", header, rows, text, texts=3)
@@ -296,11 +298,12 @@ def _large(results: Results) -> Table:
     for r in results["large"]["cases"]:
         sizes = [f"{r[what]:,}" for what in ("instructions", "outputs")]
         seconds = [f"{s:.1f}" for s in (*r["seconds"].values(), r["total"])]
-        rows.append([r["robot"], words(r["quantity"]), f"`{r['method']}`", *sizes, *seconds])
+        method = f"`{r['method']}`" if r["method"] else "-"
+        rows.append([r["robot"], words(r["quantity"]), method, *sizes, *seconds])
     lengths, powers = results["large"]["lengths"], results["large"]["exponents"].items()
     powers = " and ".join(f"{power:.2f} ({words(each)})" for each, power in powers)
-    text = f"""Seconds of processor time of one thread, from a description to the first result, with an empty cache. The
-total includes the IR once. The time grows with this power of the number of joints, for chains of {lengths[0]} to
-{lengths[-1]} joints: {powers}."""
+    text = f"""Seconds of processor time of one thread, from a description to the first result, with an empty cache.
+"IR" is the program in LLVM's intermediate representation. For chains of {lengths[0]} to {lengths[-1]} joints, the time
+grows with this power of the number of joints: {powers}."""
     header = ["robot", "quantity", "method", "instructions", "outputs", *STAGES, "total"]
     return Table("Large programs", header, rows, text, texts=3)

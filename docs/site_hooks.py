@@ -1,11 +1,13 @@
 """Add to the site what is not in docs/: the examples as pages, the benchmark results with pictures, and MathJax.
 
-Links in the docs lead to files of the repository; the hooks turn them into links to pages of the site.
+Links in the docs lead to files of the repository; the hooks turn them into links to pages of the site. The search
+is corrected, too.
 """
 
 import ast
 import html
 import json
+import logging
 import re
 from importlib.metadata import distribution
 from pathlib import Path
@@ -16,9 +18,11 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[1]
+LOG = logging.getLogger("mkdocs.hooks")
 OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(benchmarks|docs|examples|src|tests)/([^)]*)\)")
 OPTIONAL = re.compile(r"(<td>\s*<div[^>]*>\s*<p>optional\b(?:(?!</tr>).)*?)<em>required</em>", re.S)
 MATHJAX = "assets/mathjax/tex-svg.js"  # with its glyphs: no fonts to load, so it works from the disk, too
+NODE_NAME = re.compile(r"\b(\w)=\1\+(\w)\+(\w)\.id(?=\})")  # lunr's TokenSet.toString in the search of the site
 MATHJAX_OPTIONS = {"options": {"ignoreHtmlClass": ".*|", "processHtmlClass": "arithmatex"}}
 
 
@@ -68,6 +72,20 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     source = get_relative_url(MATHJAX, page.url)
     scripts = f'<script>MathJax = {json.dumps(MATHJAX_OPTIONS)}</script><script defer src="{source}"></script>'
     return output.replace("</body>", f"{scripts}</body>")
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Let the search find every word.
+
+    lunr merges nodes of its index that have the same name. A name is the row of letters and numbers of the nodes that
+    follow, without separators. With digits among the letters, different nodes can have the same name, and a search for
+    words behind them fails.
+    """
+    for worker in (Path(config.site_dir) / "assets" / "javascripts" / "workers").glob("search.*.js"):
+        script, count = NODE_NAME.subn(r'\g<0>+";"', worker.read_text(encoding="utf-8"))
+        if count != 1:
+            LOG.warning("search: lunr's names of nodes are not found in %s", worker.name)
+        worker.write_text(script, encoding="utf-8")
 
 
 def example_page(path: Path) -> str:
