@@ -190,9 +190,9 @@ def method_at_door(name: str) -> str:
 
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
     """Return a list of the known names; if they are too many, those most like ``name``, and ``others``."""
-    listed = ", ".join(known[:100])
-    if len(known) <= 100 and len(listed) <= LONGEST_PART - 20:
-        return f"one of: {listed}" if known else f"there are no {kind}s here"
+    names = ", ".join(known[:100])
+    if len(known) <= 100 and len(names) <= LONGEST_PART - 20:
+        return f"one of: {names}" if known else f"there are no {kind}s here"
     close = _close(name, known, 10, 0.0) or known[:10]
     return f"one of {len(known)}, such as: {short(', '.join(close), 200)}{others}"
 

@@ -59,8 +59,8 @@ class Function(Differentiable):
     def __new__(cls, *_args: Any, **_named: Any) -> Function:
         # Python looks for ``__call__`` on the type alone, so every function has a type of its own. On this type the
         # direct call of the back end, if there is one, replaces the method below once it is compiled (``_build``).
-        own = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
-        return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
+        attributes = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
+        return object.__new__(type(cls.__name__, (cls,), attributes) if cls is Function else cls)
 
     def __init__(
         self,
@@ -319,8 +319,8 @@ class Function(Differentiable):
         """Return the results with joint vectors as dicts."""
         ports, layouts = self.program.outputs, self.label.layouts
         arrays = zip(ports, result if len(ports) > 1 else (result,), strict=True)
-        named = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
-        return self._result(*named) if len(ports) > 1 else named[0]
+        outputs = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
+        return self._result(*outputs) if len(ports) > 1 else outputs[0]
 
     @cached_property
     def _result(self) -> type:

@@ -78,8 +78,8 @@ class Pattern:
             raise ShapeError("a sparse matrix is of one state", where="Pattern.sparse", got=array.shape,
                              expected=f"({self.size},) of a matrix, not of shape {self.shape}")  # fmt: skip
         constants = np.array(self.constants, array.dtype)
-        kept = (self._places < self.size) | np.append(np.ones(self.size), constants != 0).astype(bool)[self._places]
-        rows, columns = np.nonzero(kept)
+        mask = (self._places < self.size) | np.append(np.ones(self.size), constants != 0).astype(bool)[self._places]
+        rows, columns = np.nonzero(mask)
         return csr_array((np.append(array, constants)[self._places[rows, columns]], (rows, columns)), shape=self.shape)
 
     def _checked(self, values: Any, where: str) -> np.ndarray:

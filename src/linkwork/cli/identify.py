@@ -177,13 +177,13 @@ def identify(
             fit.plot(path=plot)
     for path, text in texts.items():
         write_text(path, text)
-    written = [*map(str, texts), *([str(plot)] if plot is not None else [])]
+    paths = [*map(str, texts), *([str(plot)] if plot is not None else [])]
     if json:
-        print_json(summary(fit) | {"files": written})
+        print_json(summary(fit) | {"files": paths})
         return
     show_fit(fit)
     say(f"{time.perf_counter() - start:.2f} s.", "dim")
-    for name in written:
+    for name in paths:
         say(f"wrote {name}")
 
 

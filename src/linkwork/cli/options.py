@@ -32,11 +32,11 @@ class Typed:
     def parameter(self, option: Field[Any], method: str) -> inspect.Parameter:
         """Return the parameter for Typer. Without a value, Python's default applies."""
         default = default_of(option, method)
-        shown = ",".join(default) if self.parse and default else True
+        default_text = ",".join(default) if self.parse and default else True
         kind = str if self.parse else self.kind or type(default)
         default = None if self.parse or self.repeated else default
         kind = list[kind] if self.repeated else kind
-        typed = typer.Option(metavar=self.metavar, help=help_of(method, option.name), show_default=shown)
+        typed = typer.Option(metavar=self.metavar, help=help_of(method, option.name), show_default=default_text)
         annotation = Annotated[kind | None if default is None else kind, typed]
         return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

@@ -43,10 +43,10 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     _require_moving(model, q, holonomic, closing)
     if len(holonomic) < len(J):
         _require_rolling(model, q, J, rank, holonomic)
-    chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
-    mobility = _mobility(model, J, chosen, redundant)
-    others = [k for k in range(model.coordinates.nv) if k not in chosen]
-    configuration = _left(model, holonomic, closing, [others, chosen])
+    choice = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
+    mobility = _mobility(model, J, choice, redundant)
+    others = [k for k in range(model.coordinates.nv) if k not in choice]
+    configuration = _left(model, holonomic, closing, [others, choice])
     rows = independent_rows(model, rank, closing)
     return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration))
 
@@ -54,12 +54,12 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
     """Return closed positions near home. If possible, the independent joints keep their positions, and modes stay zero;
     a rolling robot is set down as it is."""
-    start, named = np.array(model.home), list(_freedoms(model, independent))
-    if not (named or all(holding_positions(model))):
-        named = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
-    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in named]
-    for kept in filter(None, ([*named, *modes], named, modes)):
-        q = _settled(model, start, np.delete(np.eye(model.coordinates.nv), kept, axis=0))
+    start, freedoms = np.array(model.home), list(_freedoms(model, independent))
+    if not (freedoms or all(holding_positions(model))):
+        freedoms = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
+    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in freedoms]
+    for candidates in filter(None, ([*freedoms, *modes], freedoms, modes)):
+        q = _settled(model, start, np.delete(np.eye(model.coordinates.nv), candidates, axis=0))
         if _is_closed(model, q):
             return q
     return _settled(model, start)
@@ -71,8 +71,8 @@ def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np
 
     def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         equations = ConstraintEquations.closing(model, at[0].tolist())
-        moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
-        return np.array([moved]), np.array([equations.residual], float)
+        solution = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
+        return np.array([solution]), np.array([equations.residual], float)
 
     return search(step, q[None], 0.01 * CLOSED, STEPS)[0][0]
 
@@ -168,8 +168,8 @@ def stand_still(model: Model) -> bool:
     points = tuple(Constraint(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     J, units = constraint_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
     centres = numbers(ConstraintEquations.at(model.with_permanent(points), model.home).J, model.coordinates.nv) * units
-    moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
-    return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
+    directions = centres @ np.linalg.svd(J)[2][_rank(J) :].T
+    return bool(wheels) and not np.abs(directions).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
 
 def _motors(model: Model) -> tuple[int, ...]:
@@ -301,13 +301,13 @@ def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tupl
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
         within = in_loops(model)
         choice = [k for k in _choice(model, J, rank) if model.coordinates.joint_of(k).name in within]
-        suited = ", ".join(model.coordinates.of_freedoms(choice).names)
+        suggestions = ", ".join(model.coordinates.of_freedoms(choice).names)
         raise ModelError(
             "these joints cannot be the independent ones",
             where=f"robot {model.name!r}",
             got=f"{', '.join(names)} ({len(independent)} degrees of freedom)",
             expected=f"{freedoms} degrees of freedom that determine all others",
-            fix=f"for example: {suited}" if suited else "leave `independent` out",
+            fix=f"for example: {suggestions}" if suggestions else "leave `independent` out",
         )
     return independent
 
@@ -320,8 +320,8 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
     joints = [model.coordinates.joint_of(k) for k in range(model.coordinates.nv)]
     motors = _motors(model)
-    moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
-    drivable = tuple(k for k, moves in zip(independent, moved, strict=True) if moves and joints[k].role != "elastic")
+    motion = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
+    drivable = tuple(k for k, moves in zip(independent, motion, strict=True) if moves and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} degrees of freedom"
     ways = _rank(G[list(motors)])
     if ways < len(motors) and not redundant:

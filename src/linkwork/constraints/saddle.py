@@ -89,8 +89,8 @@ class SaddlePoint:
     def _regular(self, M: Sequence[Scalars]) -> list[list[Scalar]]:
         """Return M + rho J^T J."""
         columns = self._columns(len(M))
-        added = [[self.rho * dot(x, y) for y in columns] for x in columns]
-        return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(M, added, strict=True)]
+        penalty = [[self.rho * dot(x, y) for y in columns] for x in columns]
+        return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(M, penalty, strict=True)]
 
     def _columns(self, n: int) -> list[list[Scalar]]:
         return [[row[k] for row in self.J] for k in range(n)]
@@ -177,8 +177,8 @@ def forces_at_cuts(model: Model, q: Scalars, multipliers: Scalars) -> list[Scala
     """Return -lambda of all equations: the forces and moments that the frame ``first`` of each constraint exerts on
     ``second``. If equations are dependent, equivalent forces are many, and these are the shortest."""
     J, independent = ConstraintEquations(model, q).J, ConstraintEquations.independent(model, q).J
-    spread = Orthogonal(independent)  # rows of J are combinations C of these; C^T times the result is lambda
-    C = [[0] * len(independent) if all(is_zero(x) for x in row) else spread.solve(row) for row in J]
+    orthogonal = Orthogonal(independent)  # rows of J are combinations C of these; C^T times the result is lambda
+    C = [[0] * len(independent) if all(is_zero(x) for x in row) else orthogonal.solve(row) for row in J]
     for r, row in enumerate(model.mobility.rows):
         C[row] = [int(r == k) for k in range(len(independent))]
     columns = [list(column) for column in zip(*C, strict=True)] if independent else []

@@ -59,11 +59,11 @@ def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: Iden
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    listed: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
-    if wrong := [each for each in listed if not isinstance(each, Log)]:
+    sequence: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    if wrong := [each for each in sequence if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
         raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
-    return listed
+    return sequence
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
@@ -96,16 +96,16 @@ def _observed(
     else:
         kinds = {name: getattr(options, name) for name in ("friction", "inertias", "rotors", "springs", "prior")}
         unknowns = unknowns_of(robot, **kinds, width=options.width or 0.0, frames=frames)
-    ordered = [log.for_robot(unknowns.robot) for log in logs]
-    if options.payload is None and options.width is None and (width := best_width(unknowns, ordered)):
+    logs_in_order = [log.for_robot(unknowns.robot) for log in logs]
+    if options.payload is None and options.width is None and (width := best_width(unknowns, logs_in_order)):
         unknowns = unknowns_of(robot, **kinds, width=width, frames=frames)
         text = f"friction goes smoothly through zero within {width:g} rad/s (m/s): chosen on spans held out"
         notes.append(Note("friction-width", text, values={"width": width}))
-    information = collect(unknowns, ordered, options.progress)
+    information = collect(unknowns, logs_in_order, options.progress)
     require_enough(information, len(unknowns), "identify")
     others = [log.for_robot(unknowns.robot) for log in held_out]
-    held = collect(unknowns, others) if others else None
-    return Observations(unknowns, logs, ordered, information, held), notes
+    validation = collect(unknowns, others) if others else None
+    return Observations(unknowns, logs, logs_in_order, information, validation), notes
 
 
 def _consistent(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
@@ -215,8 +215,8 @@ def _errors(data: Observations, solution: Solution) -> dict[str, np.ndarray]:
     if data.held is not None:
         errors["held out"] = data.held.error(solution.x)
     elif solution.refit is not None:
-        left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
-        errors["held out"] = relative(np.asarray(left), information.power.sum(axis=0))
+        squares = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
+        errors["held out"] = relative(np.asarray(squares), information.power.sum(axis=0))
     return errors
 
 

@@ -80,8 +80,8 @@ def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray
     known, rolls = list(assembler.known), model.n_configuration > model.nv
     conditioning = compile(model, "conditioning") if rolls else None
     positions, step = np.empty((0, model.nq)), np.zeros((2 * count, model.coordinates.nv))
-    for spread in (SPREAD / 2**k for k in range(20)):
-        step[:, known] = rng.uniform(-spread, spread, (2 * count, len(known)))
+    for width in (SPREAD / 2**k for k in range(20)):
+        step[:, known] = rng.uniform(-width, width, (2 * count, len(known)))
         q = model.coordinates.integrate(np.array(model.home), step)
         assembly = assembler(q[:, assembler.places], guess=q if rolls else None)
         q = assembly.q[assembly.solved & (assembly.conditioning > WELL)]

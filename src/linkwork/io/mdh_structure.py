@@ -128,9 +128,9 @@ def constraint_rows(
         row = {"name": plain(each.name)} | ({"kind": each.kind.name} if several else {})
         pairs = (each.kind.first, each.first), (each.kind.second, each.second)
         for end, place in sorted(pairs, key=lambda pair: pair[0].ground):
-            placed = plain(place) if isinstance(place, str) else side(place)
-            if end.key and not (end.ground and placed in ({}, "{}")):
-                row[end.key] = placed
+            placement = plain(place) if isinstance(place, str) else side(place)
+            if end.key and not (end.ground and placement in ({}, "{}")):
+                row[end.key] = placement
         yield each.name, row | {key: plain(value) for key, value in each.kind.to_dict().items()}
 
 

@@ -171,8 +171,8 @@ class _Reader(Tables):
                 if key == "robot":
                     self.text(node)
                 else:
-                    read = {"links": self.read_links, "joints": self.read_joints, "payload": self.read_payload}
-                    read[key](self.mapping(node))
+                    readers = {"links": self.read_links, "joints": self.read_joints, "payload": self.read_payload}
+                    readers[key](self.mapping(node))
         self.label = ""
 
     def read_flat(self, top: Row) -> None:
@@ -333,6 +333,6 @@ def _from_objects(name: str, value: Any) -> dict[str, Any] | None:
 
 def _fields(laws: Iterable[FrictionLaw]) -> dict[str, Any]:
     """Return the fields of a Drive that has these friction laws and no others."""
-    named = {law.name: law for law in laws}
-    built_in = {name: getattr(named.pop(name), name) for name in BUILT_IN if name in named}
-    return NONE | built_in | {"friction": tuple(named.values())}
+    laws_by_name = {law.name: law for law in laws}
+    built_in = {name: getattr(laws_by_name.pop(name), name) for name in BUILT_IN if name in laws_by_name}
+    return NONE | built_in | {"friction": tuple(laws_by_name.values())}

@@ -306,13 +306,13 @@ class Element:
         Returns:
             key in files -> field.
         """
-        listed = {}
+        result = {}
         for each in fields(cls):  # type: ignore[arg-type]
             if rule := each.metadata.get("rule"):
                 key, words = rule.key or each.name, rule.words or each.name.replace("_", " ")
                 default = each.default if each.default_factory is MISSING else each.default_factory()
-                listed[key] = ElementField(each.name, key, words, default, rule)
-        return listed
+                result[key] = ElementField(each.name, key, words, default, rule)
+        return result
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -335,8 +335,8 @@ class Element:
             key -> value.
         """
         values = self.values()
-        listed = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
-        return {each.key: values[each.name] for each in listed}
+        written = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
+        return {each.key: values[each.name] for each in written}
 
     def values(self) -> dict[str, Any]:
         """Return all values as plain data.

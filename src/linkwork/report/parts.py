@@ -35,9 +35,13 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     q, v, a = motion.q, motion.v, motion.a
     none = np.zeros_like(v)
     bare = _without(model, friction=False, springs=False, forces=())
-    run = bare.inverse_dynamics
-    still, moving = run(q, none, none), run(q, v, none)
-    parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
+    inverse_dynamics = bare.inverse_dynamics
+    still, moving = inverse_dynamics(q, none, none), inverse_dynamics(q, v, none)
+    parts = {
+        "inertia": inverse_dynamics(q, none, a) - still,
+        "Coriolis and centrifugal": moving - still,
+        "gravity": still,
+    }
     if model.has_modes or any(drive.acting for drive in drives_of(model)):
         parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
     if model.has_modes or any(drive.stiffness for drive in drives_of(model)):

@@ -203,11 +203,11 @@ class _NoWorkersError(Exception):
 def _results(client: Any, study: Study, chunks: list[Chunk], ahead: int) -> Iterator[tuple[Chunk, bytes, int, float]]:
     """Yield chunks when they are done. Few are sent at a time, so that results do not accumulate."""
     name = f"linkwork-{uuid.uuid4().hex}"
-    shared = client.submit(_study, study, key=f"{name}-study")  # a task, so that Dask repeats it if it is lost
+    study_future = client.submit(_study, study, key=f"{name}-study")  # a task, so that Dask repeats it if it is lost
     waiting, sent, last_seen = iter(chunks), {}, time.perf_counter()
 
     def send(chunk: Chunk) -> None:
-        sent[client.submit(_work, shared, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
+        sent[client.submit(_work, study_future, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
 
     for chunk in islice(waiting, ahead):
         send(chunk)

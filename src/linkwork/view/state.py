@@ -139,13 +139,13 @@ class State:
         now = self.q[self._places]
         way = moved.difference(now, goal)
         strides = max(1, math.ceil(np.abs(way).max(initial=0.0) / STRIDE))
-        known = self.robot.motor_names if self.moved_by == MOTORS else None
+        joints = self.robot.motor_names if self.moved_by == MOTORS else None
         for k in range(1, strides + 1):
             at = goal if k == strides else moved.integrate(now, way * (k / strides))
             if self.robot.model.n_configuration > self.robot.nv and self.moved_by == INDEPENDENT:
                 assembly = self._rolled(at)
             else:
-                assembly = self.robot.assemble(at, guess=self.q, known=known)
+                assembly = self.robot.assemble(at, guess=self.q, known=joints)
             if not assembly.solved:
                 reason = "singular" if assembly.singular else f"loops open by {float(assembly.residual):.2g}"
                 reason = "beyond a singular position" if assembly.lost else reason
@@ -306,8 +306,8 @@ class State:
             return [self.q, self.v, self.a, self.contacts, *commands]
         if self.quantity == "inverse_dynamics":
             return [self.q, self.v, self.a, *commands]
-        driven = [mobility.independent.index(k) for k in mobility.driven]
-        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free)), *commands]
+        motors = [mobility.independent.index(k) for k in mobility.driven]
+        return [self.q, self.v, self.a[motors], np.zeros(len(mobility.free)), *commands]
 
     def torques(self) -> dict[str, float]:
         """Compute the joint forces of the motion; at ``v = a = 0`` they hold the robot still.

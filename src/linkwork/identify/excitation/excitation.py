@@ -231,8 +231,8 @@ class Excitation:
             The name, and percentages as text.
         """
         margins = [self.margin(quantity, name) for quantity in COLUMNS]
-        used = [None if each is None else each.used for each in margins]
-        return name, *("" if share is None else f"{100 * share:.0f} %" for share in used)
+        usage = [None if each is None else each.used for each in margins]
+        return name, *("" if share is None else f"{100 * share:.0f} %" for share in usage)
 
     def plot(self, path: str | File | None = None) -> Figure:
         """Draw positions, velocities and forces of each joint over time, between their limits.

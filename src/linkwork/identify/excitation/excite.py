@@ -84,21 +84,21 @@ def excite(robot: Robot, **options: Any) -> Excitation:
     regressor = compile(smooth.model, "regressor", parameters="minimal", drives=settings.drives)
     count = max(DENSITY * harmonics, 3 * DENSITY)
     problem = Problem(path, smooth_rows, regressor, Grid.of(harmonics, period, ramp, count), moving, unit, rest)
-    checked = _Checked(problem, exact_rows, Grid.of(harmonics, period, ramp, FINER * count))
+    exact_problem = _Checked(problem, exact_rows, Grid.of(harmonics, period, ramp, FINER * count))
 
     rng = np.random.default_rng(settings.seed)
-    random_motions = _random_motions(checked, rng)
+    random_motions = _random_motions(exact_problem, rng)
     idle = problem.scaled_by(random_motions)
     figures = np.array([problem.figures(each) for each in random_motions])
-    reached = []
-    with Progress(settings.progress, min(settings.starts, len(random_motions)) * ROUNDS * STEPS) as shown:
+    objectives = []
+    with Progress(settings.progress, min(settings.starts, len(random_motions)) * ROUNDS * STEPS) as progress:
         for k in np.argsort([_merit(each, objective) for each in figures])[: settings.starts]:
             z = problem.unknowns(random_motions[k])
-            ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, shown.advance)
+            ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, progress.advance)
             ends = [(tuple(figures[k]), random_motions[k])]
-            ends += [(problem.figures(end), end) for end in map(checked.largest, ways) if end is not None]
-            reached.append(min(ends, key=lambda end: _merit(end[0], objective)))
-    (condition, determinant), coefficients = min(reached, key=lambda end: _merit(end[0], objective))
+            ends += [(problem.figures(end), end) for end in map(exact_problem.largest, ways) if end is not None]
+            objectives.append(min(ends, key=lambda end: _merit(end[0], objective)))
+    (condition, determinant), coefficients = min(objectives, key=lambda end: _merit(end[0], objective))
     names = robot.parameter_names("minimal", settings.drives)
     if idle:
         text = f"{idle} of {len(names)} parameters, or combinations of them, act in no motion of these joints"
@@ -120,8 +120,8 @@ def excite(robot: Robot, **options: Any) -> Excitation:
         parameters=names,
         scaling=problem.columns,
         random=_summary(figures),
-        starts=tuple({"condition": float(c), "log_determinant": float(d)} for (c, d), _ in reached),
-        margins=checked.margins(coefficients),
+        starts=tuple({"condition": float(c), "log_determinant": float(d)} for (c, d), _ in objectives),
+        margins=exact_problem.margins(coefficients),
         notes=tuple(notes),
         path=path,
     )
@@ -195,9 +195,9 @@ class _Checked:
         return tuple(margins)
 
 
-def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndarray]:
+def _random_motions(exact_problem: _Checked, rng: np.random.Generator) -> list[np.ndarray]:
     """Return random motions with harmonics of equal velocity, as large as the limits allow."""
-    problem = checked.problem
+    problem = exact_problem.problem
     positions = problem.rows[0]
     path, moving, half = problem.path, problem.moving, positions.scale
     centre = positions.lower / 2 + positions.upper / 2
@@ -210,16 +210,16 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
         coefficients[moving] = (problem.unit * rng.normal(size=problem.unit.shape))[moving]
         offset = centre + SPREADS[k % len(SPREADS)] * half * rng.uniform(-1, 1, len(half))
         coefficients[moving, 0] = np.clip(offset, positions.lower, positions.upper)[moving]
-        motion = checked.largest(coefficients)
+        motion = exact_problem.largest(coefficients)
         if motion is not None:
             motions.append(motion)
             if len(motions) == RANDOM:
                 break
             continue
         resting = np.where(np.arange(coefficients.shape[1]) == 0, coefficients, 0.0)
-        excess = checked.excess(resting, problem.grid)
+        excess = exact_problem.excess(resting, problem.grid)
         if excess is not None and float(excess.max()) < least[0]:
-            labels = [f"{row.quantity} of {name}" for row in checked.rows for name in row.names]
+            labels = [f"{row.quantity} of {name}" for row in exact_problem.rows for name in row.names]
             least = float(excess.max()), f"{labels[int(excess.argmax())]} is beyond its limit even at rest"
     if not motions:
         raise LinkworkError(

@@ -248,12 +248,12 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
     still = (speed <= share * speed.max(axis=0)).all(axis=1)
     rest = lasting(still, log.t, duration)
     keep = ~rest if log.keep is None else log.keep & ~rest
-    cut = int(rest.sum())
+    count = int(rest.sum())
     if keep.sum() < 2:
         raise LinkworkError("the robot stands still all the time", where="log", got=f"{len(log)} samples")
-    if not cut:
+    if not count:
         return changed(log, "no samples at standstill")
-    return changed(log, f"{cut} samples at standstill ({cut / log.rate:.3g} s) do not count", keep=keep)
+    return changed(log, f"{count} samples at standstill ({count / log.rate:.3g} s) do not count", keep=keep)
 
 
 def lasting(still: np.ndarray, t: np.ndarray, duration: float) -> np.ndarray:
@@ -279,6 +279,6 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
         changes[kind] = values + size * rng.standard_normal(values.shape)
         if kind in log.noise:
             changes["noise"] = changes.get("noise", log.noise) | {kind: np.hypot(log.noise[kind], size)}
-        listed = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
-        notes.append(f"normal noise added to {kind}, standard deviation {listed}")
+        sizes = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
+        notes.append(f"normal noise added to {kind}, standard deviation {sizes}")
     return unit(changed(log, *notes, **changes))

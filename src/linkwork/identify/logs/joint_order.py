@@ -99,9 +99,9 @@ def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Poin
     return _by_count(rates.shape[1], kinds, robot, "v")
 
 
-def _chosen(array: np.ndarray, names: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
+def _chosen(array: np.ndarray, names: Sequence[str], choice: Sequence[str]) -> np.ndarray:
     """Return columns by name; the array itself where it has them in this order."""
-    places = [names.index(name) for name in chosen]
+    places = [names.index(name) for name in choice]
     return array if places == list(range(array.shape[1])) else array[:, places]
 
 
@@ -249,9 +249,9 @@ def _forces(log: Log, robot: Robot) -> tuple[np.ndarray, list[str]]:
     missing = [name for name in forces if name not in names]
     if not missing:
         return _chosen(log.tau, names, forces), []
-    if driven := [name for name in missing if name in layout["motors"].names]:
+    if motors := [name for name in missing if name in layout["motors"].names]:
         raise LinkworkError(
-            f"the log has no forces of {', '.join(driven)}", where=f"log for robot {robot.name!r}",
+            f"the log has no forces of {', '.join(motors)}", where=f"log for robot {robot.name!r}",
             got=", ".join(names), expected=", ".join(forces),
         )  # fmt: skip
     tau = np.zeros((len(log), len(forces)))
@@ -329,9 +329,9 @@ def from_drives(log: Log, robot: Robot) -> Log:
         got = ", ".join(drives[k] for k in measured)
         raise LinkworkError("these drives do not determine the positions of their joints", where=where, got=got)
     back = np.linalg.pinv(ratios).T
-    forced = rows(log.forces, log.tau.shape[1], "tau")
+    forces = rows(log.forces, log.tau.shape[1], "tau")
     names = tuple(joints[k] for k in moved_joints)
-    forced_joints = np.flatnonzero(np.any(T[forced] != 0, axis=0))
+    forced_joints = np.flatnonzero(np.any(T[forces] != 0, axis=0))
 
     def to_joints(x: Any) -> Any:
         if x is None:
@@ -342,7 +342,7 @@ def from_drives(log: Log, robot: Robot) -> Log:
 
     return changed(log, 
         f"motors to joints by the transmissions of {robot.name}",
-        q=to_joints(log.q), v=to_joints(log.v), a=to_joints(log.a), tau=log.tau @ T[forced][:, forced_joints],
+        q=to_joints(log.q), v=to_joints(log.v), a=to_joints(log.a), tau=log.tau @ T[forces][:, forced_joints],
         reference=None if log.reference is None else Point(*map(to_joints, log.reference)),
         noise={kind: np.sqrt(sizes**2 @ back**2) for kind, sizes in log.noise.items()},
         joints=names, rates=names, forces=tuple(joints[k] for k in forced_joints),

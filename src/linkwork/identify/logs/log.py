@@ -96,8 +96,8 @@ class Log:
                 set_(self, kind, _numbers(value, kind, 2, count))
         self._set_names()
         if self.reference is not None:
-            named = zip("qva", Point(*self.reference), strict=True)
-            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in named]
+            vectors = zip("qva", Point(*self.reference), strict=True)
+            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in vectors]
             set_(self, "reference", Point(*parts))
         wrenches = {str(frame): _numbers(x, f"wrench on {frame!r}", 2, count) for frame, x in self.wrenches.items()}
         for frame, array in wrenches.items():
@@ -313,10 +313,10 @@ class Log:
         return facts_html("Log", self._rows(), self.notes)
 
     def _rows(self) -> dict[str, str]:
-        counted = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"
+        kept_text = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"
         even = spacing(self.t).jitter <= ROUNDED
         return {
-            "samples": f"{len(self)} samples{counted}",
+            "samples": f"{len(self)} samples{kept_text}",
             "rate": f"{self.rate:.6g} Hz" + ("" if even else ", uneven"),
             "duration": f"{self.duration:.6g} s",
             "joints": ", ".join(self.joints) or f"{self.q.shape[1]} joints in the robot's order",

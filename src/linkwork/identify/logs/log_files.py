@@ -68,9 +68,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         _columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables
     ]
     columns = [column for each in choices for column in each.columns]
-    chosen = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
+    selection = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
     for kind in ("q", "tau"):
-        if chosen[kind] is None:
+        if selection[kind] is None:
             message = f"there are no columns of {'positions' if kind == 'q' else 'joint forces'}"
             typed = at_door(f"{kind}=range(1, 7)", f"--columns {kind}=1:7")
             fix = f"choose them by names or numbers from 0: {typed}"
@@ -78,12 +78,12 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
     reference = _several(main, options["reference"], {kind: f"reference.{kind}" for kind in "qva"}, "reference")
     frames = _frames(main)
     wrenches = _several(main, options["wrenches"], {frame: f"wrench.{frame}" for frame in frames}, "wrenches")
-    units = _units(options["units"], {"t", *chosen, "wrenches"})
-    values = {kind: _values(each, kind, units) for kind, each in chosen.items() if each is not None}
+    units = _units(options["units"], {"t", *selection, "wrenches"})
+    values = {kind: _values(each, kind, units) for kind, each in selection.items() if each is not None}
     references = {f"reference.{kind}": _values(each, kind, units) for kind, each in reference.items()}
     forces_on = {frame: _values(each, "wrenches", units) for frame, each in wrenches.items()}
     about = main.about if main.about.get("format") == FORMAT else {}
-    names = {kind: each.names for kind, each in chosen.items() if each is not None}
+    names = {kind: each.names for kind, each in selection.items() if each is not None}
     if options["joints"] is not None:
         joints = (options["joints"],) if isinstance(options["joints"], str) else tuple(options["joints"])
         if len(joints) != values["q"].shape[1]:
@@ -219,9 +219,9 @@ def _group(table: Table, prefix: str, used: Sequence[int] = ()) -> Choice | None
 def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Sequence[int]) -> list[int]:
     """Return columns in the order of the numbers in their names, whatever the order in the file."""
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    counted = [numbers[k] for k in order]
-    if counted not in ([*range(len(counted))], [*range(1, len(counted) + 1)]):
-        double = len({*counted}) < len(counted)
+    in_order = [numbers[k] for k in order]
+    if in_order not in ([*range(len(in_order))], [*range(1, len(in_order) + 1)]):
+        double = len({*in_order}) < len(in_order)
         raise ShapeError(
             "two columns have the same number" if double else "the numbers of the columns have gaps",
             where=f"{table.where}, {prefix}", got=", ".join(table.names[columns[k]] for k in order),
@@ -286,8 +286,8 @@ def _several(table: Table, choice: Any, saved: Mapping[str, str], where: str) ->
 
 def _frames(table: Table) -> list[str]:
     entries = table.about.get("entries")
-    named = [key for key in entries if str(key).startswith("wrench.")] if isinstance(entries, dict) else []
-    return [key.removeprefix("wrench.") for key in named]
+    keys = [key for key in entries if str(key).startswith("wrench.")] if isinstance(entries, dict) else []
+    return [key.removeprefix("wrench.") for key in keys]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -300,9 +300,9 @@ def _units(units: Mapping[str, Any] | None, kinds: set[str]) -> dict[str, Any]:
         if kind not in kinds:
             raise UnknownNameError("kind of column", str(kind), kinds, where="units")
         table = UNITS.get(kind, UNITS["tau"]) | (CURRENTS if kind == "tau" else {})
-        listed = [unit] if isinstance(unit, str) else list(unit)
+        per_column = [unit] if isinstance(unit, str) else list(unit)
         scales = []
-        for text in listed:
+        for text in per_column:
             short = re.sub(r"[\s*·.]", "", str(text))
             if short not in table:
                 raise UnknownNameError("unit", str(text), table, where=f"units, {kind}")

@@ -85,9 +85,9 @@ def from_frame(frame: Any) -> Table:
         frame = frame.reset_index()
     names = tuple(str(name) for name in frame.columns)
 
-    def take(chosen: Sequence[int]) -> np.ndarray:
+    def take(columns: Sequence[int]) -> np.ndarray:
         parts = []
-        for k in chosen:
+        for k in columns:
             column = frame.iloc[:, k]
             kind = getattr(column.dtype, "kind", "")
             try:
@@ -153,15 +153,15 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
         got = f"{width} columns" + (f", and a header of {len(names)}" if names else "")
         raise LinkworkError("the columns do not fit", where=f"{where}, line {first + 1}", got=got)
     rows = [k for k in range(first, len(lines)) if _content(lines[k])]
-    chosen = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
-    _require_rectangle(chosen, rows, width, delimiter, where)
+    data_lines = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
+    _require_rectangle(data_lines, rows, width, delimiter, where)
     plain = str
-    if delimiter != "," and any("," in line for line in chosen):
-        decimal = decimal or _decimal_mark(chosen, rows, delimiter, where)
+    if delimiter != "," and any("," in line for line in data_lines):
+        decimal = decimal or _decimal_mark(data_lines, rows, delimiter, where)
         plain = _with_points if decimal == "," else _without_thousands
 
     def take(columns: Sequence[int]) -> np.ndarray:
-        return _numbers(chosen, plain, rows, columns, delimiter, names, where)
+        return _numbers(data_lines, plain, rows, columns, delimiter, names, where)
 
     return Table(where, names or ("",) * width, take, lambda k: f"line {rows[k] + 1}", about)
 
@@ -316,10 +316,10 @@ def _of_columns(columns: Mapping[str, np.ndarray], where: str, about: Mapping[st
     if not names or not max(map(len, arrays)):
         raise LinkworkError("the file has no samples", where=where, got=f"{len(names)} columns of numbers")
 
-    def take(chosen: Sequence[int]) -> np.ndarray:
-        if len({len(arrays[k]) for k in chosen}) > 1:
-            got = ", ".join(f"{names[k]} {len(arrays[k])}" for k in chosen)
+    def take(columns: Sequence[int]) -> np.ndarray:
+        if len({len(arrays[k]) for k in columns}) > 1:
+            got = ", ".join(f"{names[k]} {len(arrays[k])}" for k in columns)
             raise LinkworkError("columns of unequal lengths", where=where, got=got)
-        return np.stack([np.asarray(arrays[k], float) for k in chosen], axis=1)
+        return np.stack([np.asarray(arrays[k], float) for k in columns], axis=1)
 
     return Table(where, names, take, lambda k: f"sample {k}", about)

@@ -156,8 +156,8 @@ class Search:
             self._converge(worth)
             if self.given is None:
                 self.weights = self._weights()
-            used = self.weights > 0
-            same = np.abs(np.log(self.weights[used] / before[used])).max(initial=0.0) < SAME
+            active = self.weights > 0
+            same = np.abs(np.log(self.weights[active] / before[active])).max(initial=0.0) < SAME
             if same and worth == DONE:
                 return
             worth = DONE if same else ROUGH
@@ -166,11 +166,11 @@ class Search:
         """Return 1 / rms of the residual of each entry."""
         measured_mask = self.error.there
         count = np.maximum(measured_mask.sum(axis=(0, 1)), 1)
-        left = np.sqrt((self.now.differences**2).sum(axis=(0, 1)) / count)
+        rms = np.sqrt((self.now.differences**2).sum(axis=(0, 1)) / count)
         measured = np.where(measured_mask, self.error.measured, 0.0)
         mean = measured.sum(axis=(0, 1)) / count
-        spread = np.sqrt((np.where(measured_mask, measured - mean, 0.0) ** 2).sum(axis=(0, 1)) / count)
-        sigma = np.maximum(left, FLOOR * np.maximum(spread, 1e-3 * spread.max(initial=0.0)))
+        signal_rms = np.sqrt((np.where(measured_mask, measured - mean, 0.0) ** 2).sum(axis=(0, 1)) / count)
+        sigma = np.maximum(rms, FLOOR * np.maximum(signal_rms, 1e-3 * signal_rms.max(initial=0.0)))
         return np.where(measured_mask.any(axis=(0, 1)) & (sigma > 0), 1 / np.maximum(sigma, 1e-300), 0.0)
 
     def cost(self, z: np.ndarray, residuals: Residuals) -> float:

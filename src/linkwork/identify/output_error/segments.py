@@ -52,8 +52,8 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
     log = even(log)
     reference = _reference(robot, log, where) if closed else np.zeros((0, 3, 0))
     if model.constrained:
-        ordered = replace(log, reference=None).for_robot(robot)
-        q, v, tau, notes = ordered.q, ordered.v, ordered.tau, ordered.notes
+        log_in_order = replace(log, reference=None).for_robot(robot)
+        q, v, tau, notes = log_in_order.q, log_in_order.v, log_in_order.tau, log_in_order.notes
         places, rates = q, v
     else:
         names, motors = model.coordinates.names, model.coordinates.whole(model.mobility.motors).names
@@ -117,8 +117,8 @@ def _reference(robot: Robot, log: Log, where: str) -> np.ndarray:
             continue
         columns = log.joints if len(log.joints) == part.shape[1] else model.coordinates.names
         if part.shape[1] != len(motors):
-            ordered = _columns(part, columns, columns, motors, f"{where}, reference.{name}")
-            part = ordered[:, [columns.index(motor) for motor in motors]]
+            columns_in_order = _columns(part, columns, columns, motors, f"{where}, reference.{name}")
+            part = columns_in_order[:, [columns.index(motor) for motor in motors]]
         elif set(columns) == set(motors):
             part = part[:, [columns.index(motor) for motor in motors]]
         rows.append(part)
@@ -224,15 +224,15 @@ def cut(
         return np.concatenate([getattr(each, name) for each in recordings])
 
     window = first[:, None] + np.arange(rows + 1)
-    kept = whole("keep")[window][..., None]
-    measured = {name: np.where(kept, whole(name)[window], np.nan) for name in names}
+    mask = whole("keep")[window][..., None]
+    measured = {name: np.where(mask, whole(name)[window], np.nan) for name in names}
     if "tau" in measured:
         measured["tau"][:, -1] = np.nan  # the last record is made with the command of the step before
-    left = sum(lengths) - len(np.unique(window))
+    overlap = sum(lengths) - len(np.unique(window))
     notes = [Note("log", note) for each in recordings for note in each.notes]
-    if left:
-        text = f"{left} samples at the ends do not fill a segment, and are left out"
-        notes.append(Note("samples-left-out", text, values={"samples": left}))
+    if overlap:
+        text = f"{overlap} samples at the ends do not fill a segment, and are left out"
+        notes.append(Note("samples-left-out", text, values={"samples": overlap}))
     q0, v0 = (np.concatenate([getattr(each, name) for each in recordings])[first] for name in ("places", "rates"))
     return Segments(
         q0, v0, measured, whole("command"), first, np.stack([low, high], axis=1),
@@ -240,9 +240,9 @@ def cut(
     )  # fmt: skip
 
 
-def _outputs(logs: Sequence[Log], closed: bool, chosen: Sequence[str] | None) -> tuple[str, ...]:
+def _outputs(logs: Sequence[Log], closed: bool, choice: Sequence[str] | None) -> tuple[str, ...]:
     measured = ["q", *["v"] * all(log.v is not None for log in logs), *["tau"] * closed]
-    for name in chosen or ():
+    for name in choice or ():
         if name not in measured:
             raise UnknownNameError("measured output", name, measured, where="outputs")
-    return tuple(name for name in measured if chosen is None or name in chosen)
+    return tuple(name for name in measured if choice is None or name in choice)

@@ -110,21 +110,21 @@ def drive_gains(
             fix="record the motion with and without a load that was weighed",
         )
     unknowns = unknowns_of(robot, friction, rotors=rotors, width=width, frames=frames_of(logs))
-    ordered = [log.for_robot(unknowns.robot) for log in logs]
+    logs_in_order = [log.for_robot(unknowns.robot) for log in logs]
     collector = Collector(len(robot.model.mobility.forced), len(unknowns) + 2)
-    for log, load in zip(ordered, loads, strict=True):
+    for log, load in zip(logs_in_order, loads, strict=True):
         for block in blocks(_loaded(unknowns, robot, load), [log]):
             columns = [block.Y, (block.tau - block.z)[..., None], block.tau[..., None]]
             collector.add(np.concatenate(columns, axis=-1), block)
-    information = collector.information(thinning(ordered))
+    information = collector.information(thinning(logs_in_order))
     require_enough(information, len(unknowns) + len(unknowns.forces), "drive_gains")
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
     Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
     if dead := [name for name, current in zip(unknowns.forces, currents, strict=True) if not current.any()]:
         raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
-    gains, deviations, left = _solve(Y, known, currents, count)
-    errors = np.sqrt(left / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
+    gains, deviations, residual = _solve(Y, known, currents, count)
+    errors = np.sqrt(residual / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
     if not ((errors < LARGEST) & (deviations < np.abs(gains))).all():
         raise LinkworkError(
             "the recordings do not identify the gains",
@@ -136,8 +136,10 @@ def drive_gains(
             fix="check that the load was carried and that each joint feels it",
         )
     note = f"joint forces are what was recorded times {', '.join(f'{gain:.5g}' for gain in gains)}"
-    scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, note)) for log in ordered)
-    return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled)
+    scaled_logs = tuple(
+        replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, note)) for log in logs_in_order
+    )
+    return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled_logs)
 
 
 def _loaded(unknowns: Unknowns, robot: Robot, load: Mapping[str, Any] | None) -> Unknowns:
@@ -177,12 +179,12 @@ def _solve(
     x, k = first[:p], 1 / first[p:]
     sigma, last = np.ones(forces), np.inf
     for _ in range(MOST):
-        J, left = slopes(x, k)
-        squares = np.einsum("jk,jk->j", left, left)
+        J, residual = slopes(x, k)
+        squares = np.einsum("jk,jk->j", residual, residual)
         sigma = np.sqrt(np.maximum(squares / np.maximum(count - (p + forces) / forces, 1), np.finfo(float).tiny))
         cost = float(np.log(sigma).sum())
         step, covariance = _least_squares(
-            (J / sigma[:, None, None]).reshape(-1, p + forces), (left / sigma[:, None]).ravel()
+            (J / sigma[:, None, None]).reshape(-1, p + forces), (residual / sigma[:, None]).ravel()
         )
         x, k = x + step[:p], k + step[p:]
         if abs(last - cost) <= STEADY * max(1.0, abs(cost)):

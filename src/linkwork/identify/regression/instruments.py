@@ -66,5 +66,5 @@ def _simulate(workspace: Workspace, log: Log, controller: Any, gains: Mapping[st
     motors = workspace.model.motor_places()
     reference = Sampled(t, np.asarray(log.q)[:, motors])
     options = Options(torque=controller, reference=reference, gains=gains, method="rk4", every=every)
-    run = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
-    return replace(log, q=run.q, v=run.v, a=run.a)
+    trajectory = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
+    return replace(log, q=trajectory.q, v=trajectory.v, a=trajectory.a)

@@ -123,8 +123,8 @@ def _unknowns_of(
         raise LinkworkError("there is nothing to identify", where="identify", fix=fix)
     vector = parameter_vector(model, "standard", drives)
     count = TEN * model.n_bodies
-    chosen = slice(0 if inertias else count, None)
-    standard = vector.names[chosen]
+    selection = slice(0 if inertias else count, None)
+    standard = vector.names[selection]
     values = values_of(model if prior is None else prior.model, standard)
     if inertias:
         base = base_parameters(model, drives=drives)
@@ -135,7 +135,7 @@ def _unknowns_of(
     else:
         names, columns, matrix = standard, standard, np.eye(len(standard))
         everything = compile(model, "regressor", parameters="standard", drives=drives)
-        regressor = lambda q, v, a: everything(q, v, a)[..., chosen]  # noqa: E731
+        regressor = lambda q, v, a: everything(q, v, a)[..., selection]  # noqa: E731
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
     positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
     known = _known(model, standard, frames)
@@ -179,9 +179,9 @@ def with_standard(model: Model, values: Mapping[str, float]) -> Model:
         [values.get(f"{body.name}.{element}", value) for element, value in zip(ELEMENTS, row, strict=True)]
         for body, row in zip(model.bodies, model.parameters(), strict=True)
     ]
-    changed = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
-    moved = model.with_parameters(rows)
-    inertias = [(moved if i in changed else model).bodies[i].inertia for i in range(model.n_bodies)]
+    changed_bodies = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
+    changed_model = model.with_parameters(rows)
+    inertias = [(changed_model if i in changed_bodies else model).bodies[i].inertia for i in range(model.n_bodies)]
 
     def change(drive: Any) -> Any:
         start = f"{drive.name}."
@@ -209,9 +209,9 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     if not isinstance(friction, (str, Mapping, Sequence)):
         expected = "names of laws, laws, or a dict of them by joint"
         raise LinkworkError("these are not friction laws", where="friction", got=repr(friction), expected=expected)
-    driven = [name for name, drive in drives.items() if drive.driven and name not in alone]
+    motor_names = [name for name, drive in drives.items() if drive.driven and name not in alone]
     if not isinstance(friction, Mapping):
-        friction = dict.fromkeys(driven, friction)
+        friction = dict.fromkeys(motor_names, friction)
     for name in friction:
         if name not in drives:
             raise UnknownNameError("joint or motor", name, drives, where="friction")
