@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
 SAME = 1e-9  # metres and radians: an axle this close to a joint's axis is on it
+ALONG_AND_ACROSS = {"along": (1.0, 0.0), "across": (0.0, 1.0)}
 
 
 class Directions(NamedTuple):
@@ -51,6 +52,7 @@ class Rolling(ConstraintKind):
 
     section, first, second = "rolling", End("plane", ground=True), End("wheel")
     touches, shows_ground = True, True
+    load = "normal"
     rows: ClassVar[tuple[str, ...]] = ()
     radius = 0.0
 
@@ -84,6 +86,10 @@ class Rolling(ConstraintKind):
         u = moving.linear + w.cross(at.to_contact)
         rate = accelerating.linear + accelerating.angular.cross(at.to_contact) + w.cross(leaning * self.radius)  # (6)
         return [getattr(at, row).dot(rate) + changes[row].dot(u) for row in self.rows]  # (7)
+
+    @property
+    def slip_directions(self) -> dict[str, tuple[float, float]]:
+        return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
 
     def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
         axle = end.rotation.columns[2]
