@@ -212,8 +212,8 @@ def _errors(data: Observations, solution: Solution) -> dict[str, np.ndarray]:
     """Return relative errors on the fitted data, and on data held out."""
     information = data.information
     errors = {"fitted": information.error(solution.x)} if information.count.any() else {}
-    if data.held is not None:
-        errors["held out"] = data.held.error(solution.x)
+    if data.validation is not None:
+        errors["held out"] = data.validation.error(solution.x)
     elif solution.refit is not None:
         squares = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
         errors["held out"] = relative(np.asarray(squares), information.power.sum(axis=0))
@@ -227,7 +227,7 @@ def _values(unknowns: Unknowns, estimate: Estimate) -> tuple[Values, Values]:
     hidden = np.any(sizes > ROUNDED * sizes.max(axis=0, initial=0.0), axis=1)
     words = tuple("unidentifiable" if each else "alone" for each in hidden)
     base = Values(unknowns.names, solution.x, solution.deviations, unknowns.base_prior, words)
-    deviations = np.sqrt(np.maximum(np.diag(estimate.spread), 0.0))
+    deviations = np.sqrt(np.maximum(np.diag(estimate.covariance), 0.0))
     status = []
     for k, column in enumerate(K.T):
         rows = np.flatnonzero(column)

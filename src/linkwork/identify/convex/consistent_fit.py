@@ -67,7 +67,7 @@ def minima_by_gamma(T: np.ndarray, prior: Prior) -> Iterator[Minimum]:
 
 
 def nearest_parameters(unknowns: Unknowns, prior: Prior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the standard parameters theta with K theta = x that are nearest to the prior, and their derivative by x.
+    """Return the standard parameters theta with K theta = x nearest to the prior, and their derivative dtheta/dx.
 
     The distance is that of the entropic term near the prior, which does not depend on frames and units. Drive
     parameters take part in units of their sizes.
@@ -122,8 +122,8 @@ def consistent_fit(data: Observations, first: Solution, prior: Prior, gamma: flo
 def _choose_gamma(data: Observations, prior: Prior, weights: np.ndarray) -> tuple[float, Note]:
     """Return the weight of the prior and a note; goes from strong to weak until the held-out error has grown twice."""
     information, K = data.excited, data.unknowns.matrix
-    if data.held is not None:
-        pairs, source = [(information, data.held)], "recordings held out"
+    if data.validation is not None:
+        pairs, source = [(information, data.validation)], "recordings held out"
     else:
         pairs = [(information.without(folds), information.only(folds)) for folds in HELD]
         source = f"each of {len(HELD)} spans held out"

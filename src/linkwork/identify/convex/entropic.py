@@ -123,7 +123,7 @@ class Entropic:
         return pseudo_inertia(theta[self.places]), theta[list(self.positive)]
 
     def gradient_of(self, S: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """Return the gradient by all numbers, given those by the parts, S and s: tr(E_k S) for the k-th of a body."""
+        """Return the gradient for all numbers from those for the parts, S and s: tr(E_k S) for the k-th of a body."""
         gradient = np.zeros(len(self.start))
         gradient[self.places] = np.einsum("kij,bji->bk", UNITS, S)
         gradient[list(self.positive)] = s

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...compose import compile
 from ...control import Reference, Sampled
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, option_at_door
 from ...notes import Note
 from ...options import ExciteOptions, one_of_names, takes_options
 from ...progress import Progress
@@ -153,12 +153,12 @@ class _Checked:
 
     def excess(self, coefficients: np.ndarray, grid: Grid) -> np.ndarray | None:
         """Return how far each row is beyond its limits at most, relative to the allowed range; None with open loops."""
-        moved = self.problem.at(coefficients, grid)
-        if moved is None:
+        robot_motion = self.problem.at(coefficients, grid)
+        if robot_motion is None:
             return None
         excess = []
         for row in self.rows:
-            values = row.values(moved)
+            values = row.values(robot_motion)
             excess.append(np.maximum(values.max(axis=0) - row.upper, row.lower - values.min(axis=0)) / row.scale)
         return np.concatenate(excess)
 
@@ -184,11 +184,11 @@ class _Checked:
         return middle + low * (coefficients - middle) if low else None
 
     def margins(self, coefficients: np.ndarray) -> tuple[Margin, ...]:
-        moved = self.problem.at(coefficients, self.grid)
-        assert moved is not None  # ``within`` has checked it
+        robot_motion = self.problem.at(coefficients, self.grid)
+        assert robot_motion is not None  # ``within`` has checked it
         margins = []
         for row in self.rows:
-            values = row.values(moved)
+            values = row.values(robot_motion)
             ends = zip(row.lower, row.upper, values.min(axis=0), values.max(axis=0), strict=True)
             for name, unit, four in zip(row.names, row.units, ends, strict=True):
                 margins.append(Margin(row.quantity, name, unit, *map(float, four)))
@@ -239,9 +239,11 @@ def _held_positions(path: Path, still: Sequence[str] | Mapping[str, float]) -> d
     names = (still,) if isinstance(still, str) else tuple(still)
     for name in names:
         if name not in path.names:
-            raise UnknownNameError("joint", str(name), path.names, where="still")
+            raise UnknownNameError("joint", str(name), path.names, where=option_at_door("still"))
     if len({*names}) == len(path.names):
-        raise LinkworkError("no joint is left to move", where="still", got=", ".join(names))
+        raise LinkworkError(
+            "no joint is left to move", where=option_at_door("still"), got=", ".join(names), fix="name fewer"
+        )
     positions = {}
     for name in names:
         k = path.names.index(name)
@@ -251,7 +253,10 @@ def _held_positions(path: Path, still: Sequence[str] | Mapping[str, float]) -> d
         if not (isinstance(position, (int, float, np.number)) and low <= position <= high):
             expected = f"a number from {low:g} to {high:g}"
             raise ShapeError(
-                "a joint cannot stay there", where=f"still, {name!r}", got=repr(position), expected=expected
+                "a joint cannot stay there",
+                where=f"{option_at_door('still')}, {name!r}",
+                got=repr(position),
+                expected=expected,
             )
         positions[name] = float(position)
     return positions
@@ -263,8 +268,8 @@ def _reference(path: Path, motion: FourierFromRest, rate: float) -> Reference:
     if motors == path.freedoms:
         return motion
     times = np.linspace(0.0, motion.duration, round(motion.duration * max(rate, 100.0)) + 1)
-    moved = path.at(*motion(times))
-    assert moved is not None
-    rates = path.robot.joint_velocities(moved.q, moved.v)[:, list(motors)]
-    changes = path.robot.joint_accelerations(moved.q, moved.v, moved.a)[:, list(motors)]
-    return Sampled(times, moved.q[:, path.model.motor_places()], rates, changes)
+    robot_motion = path.at(*motion(times))
+    assert robot_motion is not None
+    rates = path.robot.joint_velocities(robot_motion.q, robot_motion.v)[:, list(motors)]
+    changes = path.robot.joint_accelerations(robot_motion.q, robot_motion.v, robot_motion.a)[:, list(motors)]
+    return Sampled(times, robot_motion.q[:, path.model.motor_places()], rates, changes)

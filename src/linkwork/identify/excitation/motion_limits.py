@@ -14,7 +14,7 @@ from ...function import Function
 from ...model import Joint
 from ...notes import Note
 from ...options import ExciteOptions
-from .motion_path import Moved, Path, Slopes
+from .motion_path import Path, RobotMotion, Slopes
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -39,7 +39,7 @@ class Rows:
         names, units: Joints or frames, and units, of the columns.
         lower, upper: Limits (m,), infinite where there are none.
         values: Function that computes the numbers.
-        pull: Function that adds to the derivatives by the motion, given those by the numbers.
+        pull: Function that pulls derivatives with respect to the numbers back to the motion, and adds them up.
     """
 
     quantity: str
@@ -47,8 +47,8 @@ class Rows:
     units: tuple[str, ...]
     lower: np.ndarray
     upper: np.ndarray
-    values: Callable[[Moved], np.ndarray] = field(repr=False)
-    pull: Callable[[Moved, np.ndarray, Slopes], None] = field(repr=False)
+    values: Callable[[RobotMotion], np.ndarray] = field(repr=False)
+    pull: Callable[[RobotMotion, np.ndarray, Slopes], None] = field(repr=False)
 
     @property
     def scale(self) -> np.ndarray:
@@ -99,21 +99,21 @@ def of_function(function: Function, names: Sequence[str]) -> tuple[Callable[...,
     """Return ``values`` and ``pull`` of a robot's function of some of q, v and a."""
     back = function.vjp(tuple(names))
 
-    def values(moved: Moved) -> np.ndarray:
-        return function(*(getattr(moved, name) for name in names))
+    def values(motion: RobotMotion) -> np.ndarray:
+        return function(*(getattr(motion, name) for name in names))
 
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-        for name, part in zip(names, back(*(getattr(moved, name) for name in names), bar), strict=True):
+    def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+        for name, part in zip(names, back(*(getattr(motion, name) for name in names), bar), strict=True):
             setattr(slopes, name, getattr(slopes, name) + part)
 
     return values, pull
 
 
 def _of_series(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray) -> Rows:
-    def values(moved: Moved) -> np.ndarray:
-        return getattr(moved, part)
+    def values(motion: RobotMotion) -> np.ndarray:
+        return getattr(motion, part)
 
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+    def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
         setattr(slopes, part, getattr(slopes, part) + bar)
 
     units = tuple(UNITS[quantity][not turns] for turns in path.turning)
@@ -183,11 +183,11 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     if bounded_positions:
         places = [place for place in map(coordinates.position_of, bounded_positions) if place is not None]
 
-        def positions(moved: Moved) -> np.ndarray:
-            return moved.q[:, places]
+        def positions(motion: RobotMotion) -> np.ndarray:
+            return motion.q[:, places]
 
-        def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            slopes.q += np.einsum("nmk,nm->nk", moved.G[:, bounded_positions], bar)
+        def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+            slopes.q += np.einsum("nmk,nm->nk", motion.G[:, bounded_positions], bar)
 
         layout = coordinates.of_freedoms(bounded_positions, UNITS["position"])
         rows.append(Rows("position", layout.names, layout.units, low, high, positions, pull))
@@ -195,11 +195,11 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     if bounded_velocities:
         all_velocities, pull_all = of_function(path.robot.joint_velocities, ("q", "v"))
 
-        def velocities(moved: Moved) -> np.ndarray:
-            return all_velocities(moved)[:, bounded_velocities]
+        def velocities(motion: RobotMotion) -> np.ndarray:
+            return all_velocities(motion)[:, bounded_velocities]
 
-        def pull_velocities(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            pull_all(moved, path.among_all(bounded_velocities, bar), slopes)
+        def pull_velocities(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+            pull_all(motion, path.among_all(bounded_velocities, bar), slopes)
 
         layout = coordinates.of_freedoms(bounded_velocities, UNITS["velocity"])
         rows.append(Rows("velocity", layout.names, layout.units, low, high, velocities, pull_velocities))

@@ -88,12 +88,12 @@ def _limit(drive: Joint | Motor, side: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """Sums of squares by force, of the residual (``left``) and of the measured force (``power``).
+    """Sums of squares by force, of the residual (``residual``) and of the measured force (``power``).
 
     They are kept for all samples and for the PARTS of them, with the ``count`` of moving and of standing samples.
     """
 
-    left: dict[str, np.ndarray]
+    residual: dict[str, np.ndarray]
     power: dict[str, np.ndarray]
     count: dict[str, np.ndarray]
 
@@ -102,13 +102,13 @@ class Squares:
         errors = {}
         for part in PARTS:
             kind = "moving" if part == "moving" else "standing"
-            errors[part] = np.where(self.count[kind] > 0, relative(self.left[part], self.power[kind]), np.nan)
+            errors[part] = np.where(self.count[kind] > 0, relative(self.residual[part], self.power[kind]), np.nan)
         return errors
 
     def warning(self, names: Sequence[str], limits: np.ndarray) -> Note | None:
         """Return a warning if friction at rest is a large part of the error."""
-        total = np.maximum(self.left["moving"] + self.left["standing"], np.finfo(float).tiny)
-        inside = np.maximum(self.left["standing"] - self.left["standing, beyond Coulomb"], 0.0)
+        total = np.maximum(self.residual["moving"] + self.residual["standing"], np.finfo(float).tiny)
+        inside = np.maximum(self.residual["standing"] - self.residual["standing, beyond Coulomb"], 0.0)
         counts = relative(inside, self.power["moving"] + self.power["standing"]) > SMALL
         inside = inside / total
         samples = self.count["standing"] / np.maximum(self.count["moving"] + self.count["standing"], 1)
