@@ -183,6 +183,11 @@ def at_door(python: str, command: str) -> str:
     return command if COMMAND_LINE.get() else python
 
 
+def option_at_door(name: str) -> str:
+    """Return an option as the user names it: ``name`` in Python, ``--name`` on the command line."""
+    return at_door(name, f"--{name.replace('_', '-')}")
+
+
 def method_at_door(name: str) -> str:
     """Return how a user chooses a method, in Python or on the command line."""
     return at_door(f"method={name!r}", f"--method {name}")

@@ -341,7 +341,8 @@ class Function(Differentiable):
         """Return one row for each frame this function was compiled for."""
         if set(wrenches) != set(self.label.wrenches):
             expected = f"wrenches on {', '.join(self.label.wrenches)}"
-            raise ShapeError("other wrenches", where=self.__name__, got=", ".join(wrenches), expected=expected)
+            message, got = "wrenches on other frames than it was compiled for", ", ".join(wrenches) or "none"
+            raise ShapeError(message, where=self.__name__, got=got, expected=expected)
         rows = {name: self._numbers(wrenches[name], f"wrench on {name!r}") for name in self.label.wrenches}
         for name, row in rows.items():
             if row.shape[-1:] != (6,):

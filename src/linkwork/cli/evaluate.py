@@ -79,9 +79,8 @@ def evaluate(
 
     One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=... The default
     is zero. For positions it is the home position of the robot file, if it has one. For a robot with closed loops,
-    give the positions of the independent joints; the others are solved for,
-    starting from home. With --input, a vector given on the command
-    line applies to every state of the file.
+    give the positions of the independent joints; the others are solved for, starting from home. With --input, a vector
+    given on the command line applies to every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
     tau:joint1 (or with a dot, q.joint1). Others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and

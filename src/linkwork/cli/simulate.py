@@ -21,6 +21,7 @@ from ..sim import simulate as simulated
 from ..sim.contact.events import KINDS
 from ..table import Column, Table
 from .common import PICTURES, Json, Plot, Source, option, require_suffix, takes_robot
+from .options import help_of
 from .printing import print_json, progress, say, show
 from .states import parse
 
@@ -59,7 +60,7 @@ def simulate(
             f"Integrator: {', '.join(INTEGRATORS)}. Default: the first that is stable for the robot's fastest modes.",
         ),
     ] = None,
-    every: Annotated[int, option(None, "Record every n-th step.", min=1)] = 1,
+    every: Annotated[int, option(None, help_of("simulate", "every"), min=1)] = 1,
     contacts: Annotated[
         str | None,
         option(

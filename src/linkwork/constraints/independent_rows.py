@@ -86,7 +86,7 @@ def _conditioning(J: np.ndarray, rows: tuple[int, ...]) -> float:
 
 
 def constraint_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the Jacobian of the constraints by the velocities of the non-mimic joints, at the user's q, for ranks and
+    """Return the Jacobian of the constraints for the velocities of the non-mimic joints, at the user's q, for ranks and
     choices. It has no units, so these do not depend on the size of the robot, and no rounding errors.
 
     Lengths in rows and columns are measured in a unit near the robot's size. Rows of gears are divided by their largest

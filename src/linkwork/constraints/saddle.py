@@ -82,7 +82,7 @@ class SaddlePoint:
         return [*(x + dot(j, total) for x, j in zip(unbalanced, columns, strict=True)), *violation]
 
     def matrix(self, M: Sequence[Scalars]) -> list[list[Scalar]]:
-        """Return the derivative of ``residual`` by a and lambda."""
+        """Return the derivative of ``residual`` with respect to a and lambda."""
         upper = zip(self._regular(M), zip(*self.J, strict=True), strict=True)
         return [*([*row, *j] for row, j in upper), *([*row, *[0] * len(self.J)] for row in self.J)]
 

@@ -76,7 +76,10 @@ def sample_motion(robot: Robot) -> Motion:
         if _allowed(robot, motion):
             return motion
         distance = distance / 2
-    raise LinkworkError("no motion within the limits was found", where=f"robot {robot.name!r}")
+    raise LinkworkError(
+        "no motion within the limits was found", where=f"robot {robot.name!r}",
+        fix="widen the limits of its joints, or give a `home` away from them and from singular positions",
+    )  # fmt: skip
 
 
 def _start(robot: Robot) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door, option_at_door
 from .log_noise import noise_of
 from .sample_times import ROUNDED, even_grid, in_gaps, interpolated, interpolation_nodes, spacing
 from .signals import derivative, motion_cutoff, settling, zero_phase
@@ -142,7 +142,7 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     if derivatives not in ("central", "cubic"):
         raise ShapeError("unknown derivatives", where="derivatives", got=derivatives, expected="central or cubic")
     log = continuous(even(log))
-    rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff)
+    rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff, option_at_door("cutoff"))
     window = cutoff if derivatives == "cubic" else None
     raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
     arrays: dict[str, Any] = {
@@ -170,8 +170,9 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
     log = even(log)
-    cutoff, chosen = _cutoff(log, cutoff)
-    settling(log.rate, cutoff, order)
+    where = at_door("cutoff", "--band")
+    cutoff, chosen = _cutoff(log, cutoff, where)
+    settling(log.rate, cutoff, order, where)
     every = max(1, int(SHARE * log.rate / (2 * cutoff))) if decimate is None else decimate
     if not isinstance(every, (int, np.integer)) or not 1 <= every <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
@@ -181,9 +182,10 @@ def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> 
     return changed(log, note, band=Band(float(cutoff), int(order), int(every)))
 
 
-def _cutoff(log: Log, cutoff: float | None) -> tuple[float, str]:
+def _cutoff(log: Log, cutoff: float | None, where: str) -> tuple[float, str]:
+    """Return the cutoff frequency in Hz, and how it was chosen, for the note."""
     if cutoff is not None:
-        return _positive(cutoff, "cutoff"), ""
+        return _positive(cutoff, where), ""
     if log.passed is not None:  # the spectrum shows no noise any more
         return log.passed, ", as q before"
     return motion_cutoff(log.q, log.rate), " (chosen from the spectrum of q)"

@@ -327,7 +327,10 @@ def from_drives(log: Log, robot: Robot) -> Log:
     ratios = T[measured][:, moved_joints]
     if np.linalg.matrix_rank(ratios) < len(moved_joints):
         got = ", ".join(drives[k] for k in measured)
-        raise LinkworkError("these drives do not determine the positions of their joints", where=where, got=got)
+        fix = "measure all motors of each transmission"
+        raise LinkworkError(
+            "these drives do not determine the positions of their joints", where=where, got=got, fix=fix
+        )
     back = np.linalg.pinv(ratios).T
     forces = rows(log.forces, log.tau.shape[1], "tau")
     names = tuple(joints[k] for k in moved_joints)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door, option_at_door
 from ...files import write_bytes
 from ...sim.trajectory.storage import KEY, csv_of, parquet_of
 from .filters import Band
@@ -88,7 +88,8 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         joints = (options["joints"],) if isinstance(options["joints"], str) else tuple(options["joints"])
         if len(joints) != values["q"].shape[1]:
             expected = f"{values['q'].shape[1]} names, one for each column of q"
-            raise ShapeError("the joints do not fit", where="joints", got=f"{len(joints)} names", expected=expected)
+            got = f"{len(joints)} names"
+            raise ShapeError("the joints do not fit", where=option_at_door("joints"), got=got, expected=expected)
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
     saved_notes = about.get("notes")
@@ -99,7 +100,8 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
     elif options["units"] and (options["units"].get("tau") in CURRENTS):
         fix = at_door("gains=[...]", "--gains ...") + ", newton metres per ampere of each joint"
-        raise LinkworkError("currents need gains to become torques", where="gains", got="none", fix=fix)
+        where = option_at_door("gains")
+        raise LinkworkError("currents need gains to become torques", where=where, got="none", fix=fix)
     notes += [f"{kind} was in {unit}" for kind, unit in (options["units"] or {}).items()]
     times, note = _times(tables, options, units, len(values["q"]))
     keep = main.names.index("keep") if about and "keep" in main.names else None
@@ -298,14 +300,14 @@ def _units(units: Mapping[str, Any] | None, kinds: set[str]) -> dict[str, Any]:
     factors: dict[str, Any] = {}
     for kind, unit in (units or {}).items():
         if kind not in kinds:
-            raise UnknownNameError("kind of column", str(kind), kinds, where="units")
+            raise UnknownNameError("kind of column", str(kind), kinds, where=option_at_door("units"))
         table = UNITS.get(kind, UNITS["tau"]) | (CURRENTS if kind == "tau" else {})
         per_column = [unit] if isinstance(unit, str) else list(unit)
         scales = []
         for text in per_column:
             short = re.sub(r"[\s*·.]", "", str(text))
             if short not in table:
-                raise UnknownNameError("unit", str(text), table, where=f"units, {kind}")
+                raise UnknownNameError("unit", str(text), table, where=f"{option_at_door('units')}, {kind}")
             scales.append(table[short])
         factors[kind] = scales[0] if isinstance(unit, str) else np.array(scales)
     return factors
@@ -327,7 +329,8 @@ def _values(choice: Choice, kind: str, units: Mapping[str, Any]) -> np.ndarray:
     factor = units.get(kind, 1.0)
     if np.ndim(factor) and len(factor) != values.shape[1]:
         got, expected = f"{len(factor)} units", f"one, or one for each of {values.shape[1]} columns"
-        raise ShapeError("the units do not fit the columns", where=f"units, {kind}", got=got, expected=expected)
+        where = f"{option_at_door('units')}, {kind}"
+        raise ShapeError("the units do not fit the columns", where=where, got=got, expected=expected)
     return values if np.all(factor == 1.0) else values * factor
 
 
@@ -338,12 +341,13 @@ def _gains(choice: Any, count: int, names: Sequence[str]) -> np.ndarray | None:
     if isinstance(choice, Mapping):
         for name in choice:
             if name not in names:
-                raise UnknownNameError("joint", str(name), names, where="gains")
+                raise UnknownNameError("joint", str(name), names, where=option_at_door("gains"))
         choice = [choice.get(name, 1.0) for name in names]
     gains = np.asarray(choice, float)
     if gains.shape not in ((), (count,)) or not np.isfinite(gains).all() or not gains.all():
         expected = f"a number, or {count}, none of them zero"
-        raise ShapeError("these gains do not fit the columns of tau", where="gains", got=choice, expected=expected)
+        where = option_at_door("gains")
+        raise ShapeError("these gains do not fit the columns of tau", where=where, got=choice, expected=expected)
     return np.broadcast_to(gains, (count,))
 
 
@@ -352,7 +356,8 @@ def _times(
 ) -> tuple[np.ndarray, list[str]]:
     if (rate := options["rate"]) is not None:
         if not (isinstance(rate, (int, float, np.number)) and 0 < float(rate) < np.inf):
-            raise ShapeError("this is no sampling rate", where="rate", got=rate, expected="samples per second")
+            where, expected = option_at_door("rate"), "a positive number of samples per second"
+            raise ShapeError("this is no sampling rate", where=where, got=rate, expected=expected)
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
     choice = options["t"]

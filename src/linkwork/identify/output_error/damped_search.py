@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Law
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from ..convex.newton import minimum
 from ..regression.unknowns import TEN
 from .rollout_error import OutputError, Residuals, Starts
@@ -248,5 +248,8 @@ def _refuse(error: OutputError, residuals: Residuals) -> None:
     raise LinkworkError(
         "the simulation diverges with the initial parameters", where="fit_simulation",
         got=f"{int((~np.isfinite(residuals.differences)).any(axis=(1, 2)).sum())} of {len(error.segments.q0)} segments",
-        fix="use a smaller dt, a shorter horizon, or a robot that is nearer to the recorded one",
+        fix=at_door(
+            "use a smaller dt, a shorter horizon, or a robot that is nearer to the recorded one",
+            "start from a robot that is nearer to the recorded one: --with-parameters FILE",
+        ),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Output error: differences of simulations and recordings, and their derivatives by all unknowns.
+"""Output error: differences of simulations and recordings, and their derivatives with respect to all unknowns.
 
 All segments are one batch of rollouts. Derivatives go forward in time with them, exact for the steps as they are made.
 Those by the start of a segment concern this segment alone, and are eliminated from the normal equations:
@@ -174,7 +174,7 @@ class OutputError:
         return Equations(H, gradients[:, :p].sum(axis=0), H0, B, gradients[:, p:]).turned(self.searched.input_slopes(z))
 
     def forward(self, z: np.ndarray, trajectory: Trajectory) -> Forward:
-        """Return derivatives by the unknowns, without logarithms, then by the starts."""
+        """Return derivatives with respect to the unknowns, without logarithms, then to the starts."""
         by_delay = {}
         if self.searched.delay:
             _, slope = self.segments.commanded(self.searched.seconds(z))
@@ -184,7 +184,7 @@ class OutputError:
         )
 
     def _along(self, trajectory: Trajectory) -> np.ndarray:
-        """Return derivatives of the starts by their steps, as ``Starts.moved`` makes them."""
+        """Return derivatives of the starts with respect to their steps, as ``Starts.moved`` makes them."""
         tape, nv = trajectory.tape, self.robot.nv
         plant = tape.plant
         memory = sum(port.size for port in plant.state if port.name.startswith(MEMORY))

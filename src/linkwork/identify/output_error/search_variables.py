@@ -65,7 +65,7 @@ class Searched:
         return np.where(self.logs, self.numbers(z), 1.0)
 
     def input_slopes(self, z: np.ndarray) -> np.ndarray:
-        """Return derivatives of the inputs by the unknowns; inputs of a payload are its centre and central inertia."""
+        """Return derivatives d(inputs)/d(unknowns); inputs of a payload are its centre and central inertia."""
         slopes = np.diag(self.slopes(z))
         if self.payload:
             at = TEN * (len(self.bodies) - 1)

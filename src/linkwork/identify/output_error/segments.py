@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, at_door
 from ...formulations import layouts
 from ...notes import Note
 from ..logs.filters import even, without_flips
@@ -164,7 +164,7 @@ class Segments:
         return self.rows * self.parts
 
     def commanded(self, delay: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the command at each step, (segments, steps, ...), and its derivative by the delay.
+        """Return the command at each step, (segments, steps, ...), and its derivative with respect to the delay.
 
         Between samples it is linear, which is the mean over a step of a command held from sample to sample; beyond the
         ends it is constant.
@@ -205,14 +205,15 @@ def cut(
     period = periods[0]
     if np.ptp(periods) > UNEVEN * period:
         got = f"periods from {min(periods):g} to {max(periods):g} s"
-        raise LinkworkError("recordings have different rates", where="logs", got=got, fix="log.resampled(rate) of each")
+        fix = at_door("log.resampled(rate) of each", "give recordings of one rate")
+        raise LinkworkError("recordings have different rates", where="logs", got=got, fix=fix)
     names = _outputs(logs, closed, outputs)
     lengths = [len(each.q) for each in recordings]
     begin = round(lead / period)
     rows = min(round(horizon / period), max(lengths) - begin - 1)
     if rows < 2:
         got = f"{rows + 1} samples at {1 / period:g} Hz"
-        fix = "use a longer horizon, or a longer recording"
+        fix = at_door("use a longer horizon, or a longer recording", "give a longer recording")
         raise LinkworkError("a segment has too few samples", where="horizon", got=got, expected="3 or more", fix=fix)
     starts, at = [], 0
     for length in lengths:

@@ -165,7 +165,7 @@ def _solve(
     index = np.arange(forces)
 
     def slopes(x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivatives of the currents by x and k, and the residuals."""
+        """Return the derivatives of the currents with respect to x and k, and the residuals."""
         force = Y @ x + known
         J = np.zeros((forces, rows, p + forces))
         J[..., :p] = k[:, None, None] * Y

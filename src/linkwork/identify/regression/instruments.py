@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Point, Sampled
-from ...errors import LinkworkError, method_at_door
+from ...errors import LinkworkError, at_door, method_at_door
 from ...sim import Options, simulate
 from ...workspace import Workspace
 from ..logs.log import Log
@@ -40,8 +40,9 @@ def instruments_of(
                 "instrumental variables need a motion without noise",
                 where=f"recording {k}",
                 got="no reference",
-                expected="Log(..., reference=Point(q, v, a)): what was commanded",
-                fix=f"pass it, or use {method_at_door('wls')}",
+                expected="what was commanded: "
+                + at_door("Log(..., reference=Point(q, v, a))", "columns reference.q.JOINT, reference.v.JOINT, ..."),
+                fix=f"add it, or use {method_at_door('wls')}",
             )
     commanded = [_commanded(log).for_robot(unknowns.robot) for log in logs]
     if controller is None:

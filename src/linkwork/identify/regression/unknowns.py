@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compose import compile
-from ...errors import LinkworkError, UnknownNameError
+from ...errors import LinkworkError, UnknownNameError, at_door
 from ...formulations import drives_of
 from ...formulations.drives import motors
 from ...model import ELEMENTS, FrictionLaw, Joint, Model, Motor, changed_drives
@@ -119,7 +119,9 @@ def _unknowns_of(
     """
     model, drives = _with_laws(robot.model, _laws(robot.model, friction), rotors, springs, width)
     if not (inertias or drives):
-        fix = "choose inertias, rotors, friction or springs"
+        fix = at_door(
+            "choose inertias, rotors, friction or springs", "leave --known out, or add --friction or --springs"
+        )
         raise LinkworkError("there is nothing to identify", where="identify", fix=fix)
     vector = parameter_vector(model, "standard", drives)
     count = TEN * model.n_bodies
