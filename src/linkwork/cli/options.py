@@ -49,7 +49,7 @@ def help_of(method: str, option: str) -> str:
 def takes_options(method: str, options: Mapping[str, Typed]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options of a method of Robot, or of ``excite``, in place of its parameter ``options``, which gets
     a dict of the values that were typed, as Python takes them."""
-    known = OPTIONS[method].taken_by(method)
+    table = OPTIONS[method].taken_by(method)
 
     def parse(values: dict[str, Any]) -> dict[str, Any]:
         parsed = {name: value for name, value in values.items() if value is not None}
@@ -58,4 +58,4 @@ def takes_options(method: str, options: Mapping[str, Typed]) -> Callable[[Callab
                 parsed[name] = parse_one(value, f"--{name.replace('_', '-')}")
         return parsed
 
-    return takes_several("options", [typed.parameter(known[name], method) for name, typed in options.items()], parse)
+    return takes_several("options", [typed.parameter(table[name], method) for name, typed in options.items()], parse)

@@ -191,9 +191,9 @@ def _ties(model: Model, ways: int) -> Sequence[Constraint]:
     return ties or model.permanent
 
 
-def determines(model: Model, known: Sequence[int]) -> bool:
+def determines(model: Model, freedoms: Sequence[int]) -> bool:
     """Return whether the positions of these non-mimic velocities determine all others, at home."""
-    others = [k for k in range(model.coordinates.nv) if k not in known]
+    others = [k for k in range(model.coordinates.nv) if k not in freedoms]
     return _rank(closing_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 

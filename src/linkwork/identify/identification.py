@@ -123,10 +123,10 @@ def _least_squares(
         solution = irls(unknowns, data.logs, data.excited, data.noise, options.progress)
     elif method == "iv":
 
-        def changed(x: np.ndarray) -> Robot:
+        def with_values(x: np.ndarray) -> Robot:
             return unknowns.robot_with(nearest_parameters(unknowns, prior, x)[0])
 
-        motions = instruments_of(unknowns, data.recordings, changed, options.controller, options.gains)
+        motions = instruments_of(unknowns, data.recordings, with_values, options.controller, options.gains)
         solution = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
     theta, slope = nearest_parameters(unknowns, prior, solution.x)
     count = solution.iterations
@@ -153,7 +153,10 @@ def _fit(data: Observations, estimate: Estimate, method: str) -> Fit:
     notes = [*_log_notes(data), *estimate.notes, *_drive_notes(robot.model)]
     notes += _warnings(data, estimate, method, texts)
     if squares and (at_rest := squares.warning(unknowns.forces, limits_of(robot.model))):
-        fixes = "log.without_standstill() leaves it out of the fit", "leave it out of the fit: without --standstill"
+        fixes = (
+            "log.without_standstill() leaves it out of the fit",
+            "leave --keep-standstill out",
+        )
         notes.append(replace(at_rest, text=f"{at_rest.text};", fix=fixes[0], command_fix=fixes[1]))
     base, standard = _values(unknowns, estimate)
     fit = Fit(
@@ -203,8 +206,8 @@ def _warnings(data: Observations, estimate: Estimate, method: str, unidentifiabl
     if unidentifiable:
         change = solution.unseen.T @ (solution.x - unknowns.base_prior)
         anywhere = estimate.simulation is not None and not np.allclose(change, 0.0)
-        kept = "the search left some of these anywhere" if anywhere else "these keep their prior values"
-        text = f"the data do not identify all parameters; {kept}: {'; '.join(unidentifiable)}"
+        consequence = "the search left some of these anywhere" if anywhere else "these keep their prior values"
+        text = f"the data do not identify all parameters; {consequence}: {'; '.join(unidentifiable)}"
         yield Note("unidentifiable", text, severity="warning", values={"directions": tuple(unidentifiable)})
 
 

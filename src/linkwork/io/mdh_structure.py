@@ -165,8 +165,10 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
                     listed = size > 1 or isinstance(node, yaml.SequenceNode)
                     tables.home[joints[name]] = tuple(tables.numbers(node, size)) if listed else tables.number(node)
                 else:
-                    known = [each for each, joint in joints.items() if kind_of(tables.joints[joint]).nq]
-                    tables.note_error(tables.unknown(node, "key", name, [*([base.name] if base else []), *known]))
+                    joints_with_positions = [each for each, joint in joints.items() if kind_of(tables.joints[joint]).nq]
+                    tables.note_error(
+                        tables.unknown(node, "key", name, [*([base.name] if base else []), *joints_with_positions])
+                    )
         tables.label = tables.within.removesuffix(": ")
 
 

@@ -134,15 +134,15 @@ class Tables(Nodes):
 
     # --- rows
 
-    def rows(self, top: Row, table: str, known: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
-        nodes, known = [], tuple(known)
+    def rows(self, top: Row, table: str, keys: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
+        nodes, keys = [], tuple(keys)
         with self.keep_reading():
             nodes = self.sequence(top[table]) if table in top else []
         for j, node in enumerate(nodes, 1):
             self.label = f"{self.within}{table} row {j}"
             row = None
             with self.keep_reading():
-                row = self.mapping(node, known)
+                row = self.mapping(node, keys)
             if row is not None:
                 yield node, row
         self.label = self.within.removesuffix(": ")
@@ -302,8 +302,8 @@ class Tables(Nodes):
         name = self.text(node)
         if scope.prefix + name in self.links:
             return scope.prefix + name
-        known = numbers if name in numbers else {**numbers, **scope.of(self.links)}
-        return known[self.name(node, "earlier link", known)]
+        links_by_name = numbers if name in numbers else {**numbers, **scope.of(self.links)}
+        return links_by_name[self.name(node, "earlier link", links_by_name)]
 
     def add_joint(self, node: yaml.Node, name: str, parent: str, link: str, kind: Mapping[str, Any]) -> dict[str, Any]:
         """Add a joint and its link. ``kind``: the fields that determine how it moves."""

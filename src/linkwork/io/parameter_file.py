@@ -194,15 +194,15 @@ class _Reader(Tables):
                 self.fail(node, f"link {owner!r} has values in two forms", fix="keep one form")
             self.inertias.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives and element in (
-            known := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
+            names := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
         ):
             self.elements.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives:
-            raise self.unknown(node, f"parameter of {owner!r},", element, known)
+            raise self.unknown(node, f"parameter of {owner!r},", element, names)
         else:
-            known = [f"{each}.{letters}" for each in self.bodies for letters in ELEMENTS]
-            known += [f"{each}.{letters}" for each, drive in self.drives.items() for letters in drive.parameters]
-            raise self.unknown(node, "standard parameter", name, known)
+            names = [f"{each}.{letters}" for each in self.bodies for letters in ELEMENTS]
+            names += [f"{each}.{letters}" for each, drive in self.drives.items() for letters in drive.parameters]
+            raise self.unknown(node, "standard parameter", name, names)
 
     def moving(self, node: yaml.Node, name: str) -> None:
         """Refuse all but moving links. A link that is fixed to one of them is a part of it."""
@@ -298,9 +298,9 @@ class _Reader(Tables):
         """Return the fields of drives whose friction parameters are given by name; the others of them are zero."""
         drives: Values = {}
         for name, elements in self.elements.items():
-            drive, known = self.drives[name], _of_friction()
-            if values := _among(elements, known):
-                fields = with_elements(drive, dict.fromkeys(_among(drive.parameters, known), 0.0) | values)
+            drive, names = self.drives[name], _of_friction()
+            if values := _among(elements, names):
+                fields = with_elements(drive, dict.fromkeys(_among(drive.parameters, names), 0.0) | values)
                 fields["friction"] = tuple(law for law in fields["friction"] if not law.vanishes)
                 drives[name] = _among(fields, FRICTION)
         return drives

@@ -86,11 +86,11 @@ class _Reader(Tables):
     def top(self, content: str | Mapping[str, Any]) -> Row:
         return self.mapping(self.root(content), KEYS)
 
-    def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> Row:
+    def mapping(self, node: yaml.Node, keys: Collection[str] | None = None) -> Row:
         """Return the nodes by key; a plain name in place of a side of a loop is the name of a frame."""
-        if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(known or ()):
+        if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(keys or ()):
             return {"frame": node}
-        return super().mapping(node, known)
+        return super().mapping(node, keys)
 
     def applied(self, description: Description, content: str | Mapping[str, Any]) -> Description:
         with self.collecting_errors():

@@ -64,21 +64,23 @@ def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, floa
     """
     names, turning = path.names, path.turning
     low, high, fast = _in_file(path)
-    chosen = _by_joint(limits.position, names, "position", pair=True)
+    limit_of = _by_joint(limits.position, names, "position", pair=True)
     for k, name in enumerate(names):
-        if name in chosen:
-            around = path.middle[k] + np.array([-1, 1]) * chosen[name] if np.ndim(chosen[name]) == 0 else chosen[name]
+        if name in limit_of:
+            around = (
+                path.middle[k] + np.array([-1, 1]) * limit_of[name] if np.ndim(limit_of[name]) == 0 else limit_of[name]
+            )
             low[k], high[k] = max(low[k], around[0]), min(high[k], around[1])
     assumed = "half a turn or half a metre to each side of home, or zero"
     _note_assumed(notes, "position", assumed, names, np.maximum(-low, high))
     reach = np.where(turning, TURN, SHIFT)
     low, high = np.where(np.isinf(low), path.middle - reach, low), np.where(np.isinf(high), path.middle + reach, high)
-    chosen = _by_joint(limits.velocity, names, "velocity")
-    fast = np.minimum(fast, [chosen.get(name, np.inf) for name in names])
+    limit_of = _by_joint(limits.velocity, names, "velocity")
+    fast = np.minimum(fast, [limit_of.get(name, np.inf) for name in names])
     _note_assumed(notes, "velocity", f"{SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
     fast = np.where(np.isinf(fast), np.where(turning, *SPEED), fast)
-    chosen = _by_joint(limits.acceleration, names, "acceleration")
-    rise = np.array([chosen.get(name, np.inf) for name in names])
+    limit_of = _by_joint(limits.acceleration, names, "acceleration")
+    rise = np.array([limit_of.get(name, np.inf) for name in names])
     _note_assumed(notes, "acceleration", f"the largest velocity within {1 / RISE:g} s", names, rise)
     rise = np.where(np.isinf(rise), RISE * fast, rise)
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
@@ -173,10 +175,10 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
         return []
 
     def bounded(bounds: Callable[[Joint], tuple[float, float]]) -> tuple[list[int], np.ndarray, np.ndarray]:
-        kept = [k for k in dependent if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
-        low, high = np.array([bounds(coordinates.joint_of(k)) for k in kept]).reshape(-1, 2).T
+        places = [k for k in dependent if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
+        low, high = np.array([bounds(coordinates.joint_of(k)) for k in places]).reshape(-1, 2).T
         inset = np.nan_to_num((1 - share) * (high - low) / 2, posinf=0.0)
-        return kept, low + inset, high - inset
+        return places, low + inset, high - inset
 
     rows = []
     bounded_positions, low, high = bounded(lambda joint: (joint.lower, joint.upper))
@@ -210,9 +212,9 @@ def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[Note]) ->
     """Return limits of the joint forces."""
     model = robot.model
     layout = model.coordinates.of_freedoms(model.mobility.forced, UNITS["torque"])
-    chosen = _by_joint(limits.torque, layout.names, "torque")
+    limit_of = _by_joint(limits.torque, layout.names, "torque")
     efforts = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
-    most = np.minimum(efforts, [chosen.get(name, np.inf) for name in layout.names]) * limits.share
+    most = np.minimum(efforts, [limit_of.get(name, np.inf) for name in layout.names]) * limits.share
     _note_assumed(notes, "torque", "nothing bounds it", layout.names, most)
     functions = of_function(robot.inverse_dynamics, ("q", "v", "a"))
     return [Rows("torque", layout.names, layout.units, -most, most, *functions)]

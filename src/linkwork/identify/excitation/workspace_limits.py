@@ -25,9 +25,9 @@ def limits_of_frames(path: Path, frames: str | Sequence[str], height: float | No
     if (height is None and box is None) != (not names):
         message = "there is nothing to keep clear of" if names else "the frames that keep clear are missing"
         tip = path.robot.frame_names[-1]
-        frames_fix = at_door(f"frames=[{tip!r}], or others", f"--frame {tip}, or others")
+        frames_fix = at_door(f"frames=[{tip!r}], or others", f"--frames {tip}, or others")
         fix = at_door("height=, box= or both", "--height, --box or both") if names else frames_fix
-        raise LinkworkError(message, where=at_door("frames", "--frame"), fix=fix)
+        raise LinkworkError(message, where=option_at_door("frames"), fix=fix)
     units, free = ("m",) * len(names), np.full(len(names), np.inf)
     places, pull = _places(path, names)
     rows = []

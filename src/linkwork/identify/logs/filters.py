@@ -142,14 +142,14 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     if derivatives not in ("central", "cubic"):
         raise ShapeError("unknown derivatives", where="derivatives", got=derivatives, expected="central or cubic")
     log = continuous(even(log))
-    rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff, option_at_door("cutoff"))
+    rate, (cutoff, origin) = log.rate, _cutoff(log, cutoff, option_at_door("cutoff"))
     window = cutoff if derivatives == "cubic" else None
     raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
     arrays: dict[str, Any] = {
         kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()
     }
     columns = ", ".join(kind for kind, x in raw.items() if x is not None)
-    notes, noise = [_filtered_note(columns, cutoff, order) + chosen], noise_of(log)
+    notes, noise = [_filtered_note(columns, cutoff, order) + origin], noise_of(log)
     if arrays["a"] is None and (arrays["v"] is not None or not quaternions(log.joints)):
         first, number = ("q", 2) if arrays["v"] is None else ("v", 1)
         source = raw if window else arrays
@@ -171,13 +171,13 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
     log = even(log)
     where = at_door("cutoff", "--band")
-    cutoff, chosen = _cutoff(log, cutoff, where)
+    cutoff, origin = _cutoff(log, cutoff, where)
     settling(log.rate, cutoff, order, where)
     every = max(1, int(SHARE * log.rate / (2 * cutoff))) if decimate is None else decimate
     if not isinstance(every, (int, np.integer)) or not 1 <= every <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
         raise ShapeError("no equations remain", where="decimate", got=decimate, expected=expected)
-    note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{chosen}"
+    note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{origin}"
     note += f"; every {every}-th sample of them is taken" if every > 1 else ""
     return changed(log, note, band=Band(float(cutoff), int(order), int(every)))
 

@@ -64,12 +64,12 @@ def _position_names(log: Log, robot: Robot) -> tuple[str, ...]:
     return _by_count(log.q.shape[1], kinds, robot, "q")
 
 
-def _checked_names(names: Sequence[str], known: Sequence[str], robot: Robot) -> tuple[str, ...]:
+def _checked_names(names: Sequence[str], names_of_robot: Sequence[str], robot: Robot) -> tuple[str, ...]:
     """Return the names, with "" for those of mimic joints; an unknown one is an error."""
     followers = {body.joint.name for body in robot.model.bodies} - {*robot.coordinates.positions.joints}
     for name in names:
-        if name not in known and name not in followers:
-            raise UnknownNameError("joint", name, known, where=f"log for robot {robot.name!r}")
+        if name not in names_of_robot and name not in followers:
+            raise UnknownNameError("joint", name, names_of_robot, where=f"log for robot {robot.name!r}")
     return tuple("" if name in followers else name for name in names)
 
 
@@ -87,15 +87,15 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
 def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Point) -> tuple[str, ...]:
     """Return names for the columns of v and a, of the log itself or of its reference."""
     rates = of.v if of.v is not None else of.a
-    known = robot.coordinates.velocity_names
+    velocity_names = robot.coordinates.velocity_names
     if rates is None:
         return ()
     if log.rates:
-        return _checked_names(log.rates, known, robot)
+        return _checked_names(log.rates, velocity_names, robot)
     layout = layouts(robot.model)
-    if rates.shape[1] == len(positions) and {*positions} <= {"", *known}:
+    if rates.shape[1] == len(positions) and {*positions} <= {"", *velocity_names}:
         return tuple(positions)
-    kinds = {"independent": layout["v"].names, "all": known, "motors": layout["motors"].names}
+    kinds = {"independent": layout["v"].names, "all": velocity_names, "motors": layout["motors"].names}
     return _by_count(rates.shape[1], kinds, robot, "v")
 
 
@@ -115,10 +115,10 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         q = _chosen(q, names, coordinates.names)
         if _closed(robot, q):
             return q, []
-        known = coordinates.whole(mobility.configuration)
-        assembled, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
+        source = coordinates.whole(mobility.configuration)
+        assembled, near = _assembled(robot, q[:, coordinates.places(source.positions.joints)], None, q)
         return assembled, [
-            f"loops closed again from {known.positions}, as the measured positions leave them open",
+            f"loops closed again from {source.positions}, as the measured positions leave them open",
             *near,
         ]
     if not robot.model.constrained:
@@ -127,18 +127,18 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
             f"the log has no positions of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
             got=", ".join(names), fix=f"measure them, or lock these joints: {at_door(*LOCK)}",
         )  # fmt: skip
-    for known, kind in (
+    for source, kind in (
         (coordinates.whole(mobility.configuration), None),
         (coordinates.whole(mobility.motors), "motors"),
     ):
-        if known.names and {*known.names} <= {*names}:
-            joints = None if kind is None else known.positions.joints
+        if source.names and {*source.names} <= {*names}:
+            joints = None if kind is None else source.positions.joints
             break
     else:
-        known = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
-        joints = known.positions.joints
-    assembled, near = _assembled(robot, _chosen(q, names, known.names), joints, None)
-    return assembled, [f"positions of the other joints found from {known.positions} by closing the loops", *near]
+        source = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
+        joints = source.positions.joints
+    assembled, near = _assembled(robot, _chosen(q, names, source.names), joints, None)
+    return assembled, [f"positions of the other joints found from {source.positions} by closing the loops", *near]
 
 
 def _closed(robot: Robot, q: np.ndarray) -> bool:
@@ -149,10 +149,10 @@ def _closed(robot: Robot, q: np.ndarray) -> bool:
 
 
 def _assembled(
-    robot: Robot, known: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
+    robot: Robot, positions: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
 ) -> tuple[np.ndarray, list[str]]:
     """Return positions of all joints, from the neighbour in time where home is too far away, with a note if needed."""
-    first_try = robot.assemble(known, guess, known=joints)
+    first_try = robot.assemble(positions, guess, known=joints)
     q, solved, conditioning = np.array(first_try.q), np.array(first_try.solved), np.array(first_try.conditioning)
     for _ in range(PASSES):
         if solved.all() or not solved.any():
@@ -162,7 +162,7 @@ def _assembled(
         behind = np.minimum.accumulate(np.where(solved, rows, len(q))[::-1])[::-1]
         nearest = np.where((before < 0) | ((behind < len(q)) & (behind - rows < rows - before)), behind, before)
         open_ = np.flatnonzero(~solved)
-        again = robot.assemble(known[open_], q[nearest[open_]], known=joints)
+        again = robot.assemble(positions[open_], q[nearest[open_]], known=joints)
         q[open_], solved[open_], conditioning[open_] = again.q, again.solved, again.conditioning
         if not again.solved.any():
             break
@@ -174,7 +174,7 @@ def _assembled(
     raise LinkworkError(
         f"{int((~solved).sum())} of {len(q)} positions of the log cannot be assembled",
         where=f"log for robot {robot.name!r}, sample {place}",
-        got=", ".join(f"{x:.6g}" for x in known[place]),
+        got=", ".join(f"{x:.6g}" for x in positions[place]),
         fix="check the signs, offsets and units of the positions: loops must close with those of the robot's file",
     )
 
@@ -191,7 +191,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
         )
     if v is None:
         return None, None
-    known = robot.coordinates.velocity_names
+    velocity_names = robot.coordinates.velocity_names
     measured = [name for name in names if name]
     if not robot.model.constrained or len(measured) < len(independent):
         missing = [name for name in independent if name not in names]
@@ -199,7 +199,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
             f"the log has no velocities of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
             got=", ".join(measured), fix="leave v and a out, to differentiate the positions",
         )  # fmt: skip
-    places = [known.index(name) for name in measured]
+    places = [velocity_names.index(name) for name in measured]
     v, a = (None if x is None else _chosen(x, names, measured) for x in (v, a))
     result_v, result_a = (
         np.empty((len(q), len(independent))),
@@ -222,29 +222,29 @@ def _noise(
 
     Where loops are closed, those of joints that were not measured follow from the others halfway through the recording.
     """
-    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    layout, velocity_names = layouts(robot.model), robot.coordinates.velocity_names
     deviations = {}
     for kind, sizes in noise.items():
-        columns, named = layout[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
-        if {*columns} <= {*named}:
+        columns, columns_with_names = layout[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
+        if {*columns} <= {*columns_with_names}:
             deviations[kind] = sizes[[names[kind].index(name) for name in columns]]
-        elif {*named} <= {*known} and (kind != "q" or columns == known):
+        elif {*columns_with_names} <= {*velocity_names} and (kind != "q" or columns == velocity_names):
             V = robot.velocity_map(q[len(q) // 2])
-            back = np.linalg.pinv(V[[known.index(name) for name in named]])
-            variances = sizes[[names[kind].index(name) for name in named]] ** 2
+            back = np.linalg.pinv(V[[velocity_names.index(name) for name in columns_with_names]])
+            variances = sizes[[names[kind].index(name) for name in columns_with_names]] ** 2
             deviations[kind] = np.sqrt((V @ back if kind == "q" else back) ** 2 @ variances)
     return deviations
 
 
 def _forces(log: Log, robot: Robot) -> tuple[np.ndarray, list[str]]:
     """Return the joint forces, zero where no motor acts, and a note on these."""
-    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    layout, velocity_names = layouts(robot.model), robot.coordinates.velocity_names
     forces = layout["tau"].names
     if log.forces:
-        _checked_names(log.forces, known, robot)
+        _checked_names(log.forces, velocity_names, robot)
         names = tuple(log.forces)
     else:
-        kinds = {"tau": forces, "motors": layout["motors"].names, "all": known}
+        kinds = {"tau": forces, "motors": layout["motors"].names, "all": velocity_names}
         names = _by_count(log.tau.shape[1], kinds, robot, "tau")
     missing = [name for name in forces if name not in names]
     if not missing:

@@ -120,10 +120,10 @@ def drive_gains(
     require_enough(information, len(unknowns) + len(unknowns.forces), "drive_gains")
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
-    Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
+    Y, known_forces, currents = R[..., :p], R[..., p], R[..., p + 1]
     if dead := [name for name, current in zip(unknowns.forces, currents, strict=True) if not current.any()]:
         raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
-    gains, deviations, residual = _solve(Y, known, currents, count)
+    gains, deviations, residual = _solve(Y, known_forces, currents, count)
     errors = np.sqrt(residual / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
     if not ((errors < LARGEST) & (deviations < np.abs(gains))).all():
         raise LinkworkError(
@@ -148,17 +148,17 @@ def _loaded(unknowns: Unknowns, robot: Robot, load: Mapping[str, Any] | None) ->
         return unknowns
     bare = compile(robot, "inverse_dynamics", parameters="standard")
     carrying = compile(robot.with_payload(load), "inverse_dynamics", parameters="standard")
-    others = unknowns.known
+    others = unknowns.known_forces
 
-    def known(q: np.ndarray, v: np.ndarray, a: np.ndarray, *wrenches: np.ndarray) -> np.ndarray:
+    def known_forces(q: np.ndarray, v: np.ndarray, a: np.ndarray, *wrenches: np.ndarray) -> np.ndarray:
         weight = carrying(q, v, a) - bare(q, v, a)
         return weight if others is None else weight + others(q, v, a, *wrenches)
 
-    return replace(unknowns, known=known)
+    return replace(unknowns, known_forces=known_forces)
 
 
 def _solve(
-    Y: np.ndarray, known: np.ndarray, currents: np.ndarray, count: np.ndarray
+    Y: np.ndarray, known_forces: np.ndarray, currents: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return gains, their deviations, and sums of squares by force, from the triangles of each force."""
     forces, rows, p = Y.shape
@@ -166,7 +166,7 @@ def _solve(
 
     def slopes(x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of the currents with respect to x and k, and the residuals."""
-        force = Y @ x + known
+        force = Y @ x + known_forces
         J = np.zeros((forces, rows, p + forces))
         J[..., :p] = k[:, None, None] * Y
         J[index, :, p + index] = force
@@ -175,7 +175,7 @@ def _solve(
     linear = np.zeros((forces, rows, p + forces))
     linear[..., :p] = Y
     linear[index, :, p + index] = -currents
-    first = _least_squares(linear.reshape(-1, p + forces), -known.ravel())[0]
+    first = _least_squares(linear.reshape(-1, p + forces), -known_forces.ravel())[0]
     x, k = first[:p], 1 / first[p:]
     sigma, last = np.ones(forces), np.inf
     for _ in range(MOST):

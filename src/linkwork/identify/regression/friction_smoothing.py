@@ -103,7 +103,7 @@ def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unk
             _fill(Y, place, column, v, width * max(abs(ratio) for _, ratio in column[3]))
         return Y
 
-    return replace(unknowns, regressor=regressor, known=None)
+    return replace(unknowns, regressor=regressor, known_forces=None)
 
 
 def _fill(Y: np.ndarray, place: int, column: Jumping, v: np.ndarray, width: float) -> None:

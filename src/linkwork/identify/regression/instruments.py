@@ -21,7 +21,7 @@ STEP = 1e-3  # largest time step of simulations, in s
 def instruments_of(
     unknowns: Unknowns,
     logs: Sequence[Log],
-    changed: Callable[[np.ndarray], Workspace],
+    with_values: Callable[[np.ndarray], Workspace],
     controller: Any = None,
     gains: Mapping[str, Any] | None = None,
 ) -> Callable[[np.ndarray], list[Log]]:
@@ -30,7 +30,7 @@ def instruments_of(
     Args:
         unknowns: What is to be identified.
         logs: Recordings as they were passed, with their references.
-        changed: Function from unknowns to the robot with these values.
+        with_values: Function from unknowns to the robot with these values.
         controller: If any, the motions are those of a simulated robot that follows the reference, else the reference.
         gains: Gains of the controller, by name.
     """
@@ -49,7 +49,7 @@ def instruments_of(
         return lambda x: commanded
 
     def simulated(x: np.ndarray) -> list[Log]:
-        workspace = changed(x)
+        workspace = with_values(x)
         return [_simulate(workspace, log, controller, gains) for log in commanded]
 
     return simulated

@@ -153,8 +153,8 @@ def _squared_residual(unknowns: Unknowns, samples: Samples, wrenches: Sequence[n
     """
     q, v, a, tau = samples
     Y, z, weights = unknowns.regressor(q, v, a), tau, _weights(tau)
-    if unknowns.known is not None:
-        z = z - unknowns.known(q, v, a, *wrenches)
+    if unknowns.known_forces is not None:
+        z = z - unknowns.known_forces(q, v, a, *wrenches)
     A, b = (Y * weights[:, None]).reshape(z.size, -1), (z * weights).ravel()
     scale = np.linalg.norm(A, axis=0)
     unit = A / np.where(scale > 0, scale, 1.0)

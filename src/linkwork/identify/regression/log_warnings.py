@@ -55,7 +55,7 @@ def log_warnings(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray, toleran
         if not notes and len(motors) == len(unknowns.forces):  # forces on a free base are small differences
             notes += _units(names, expected, tau, _rates(robot.model, v))
         predicted = unknowns.regressor(q, v, a) @ x
-        predicted += 0.0 if unknowns.known is None else unknowns.known(q, v, a, *wrenches)
+        predicted += 0.0 if unknowns.known_forces is None else unknowns.known_forces(q, v, a, *wrenches)
         rows = slice(None) if log.keep is None else log.keep[::step]
         noise = white_level(log.tau)
         shares = explained(tau[rows][:, motors], predicted[rows][:, motors], noise[motors])

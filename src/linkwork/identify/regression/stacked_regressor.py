@@ -82,8 +82,8 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     Y = unknowns.regressor(q, v, a)
     z = np.array(tau, float)
     wrenches = applied(unknowns.frames, log, slice(first, last))
-    if unknowns.known is not None:
-        z -= unknowns.known(q, v, a, *wrenches)
+    if unknowns.known_forces is not None:
+        z -= unknowns.known_forces(q, v, a, *wrenches)
     step = 1
     if log.band:
         Y, z, tau = (zero_phase(x, log.rate, log.band.cutoff, log.band.order) for x in (Y, z, tau))

@@ -32,7 +32,7 @@ Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """What is to be identified of a robot: forces are ``regressor(q, v, a)`` times the base parameters, plus ``known``.
+    """What is to be identified of a robot: forces are ``regressor(q, v, a)`` times base parameters, plus known forces.
 
     Attributes:
         robot: The robot, with the friction laws to identify.
@@ -44,9 +44,9 @@ class Unknowns:
         bodies: Names of the bodies, and where their ten parameters begin.
         positive: Places of parameters that cannot be negative.
         regressor: Function of q, v, a, (N, forces, names).
-        known: Function of q, v, a and wrenches: forces of everything else; None if there is nothing else.
-        frames: Frames with measured wrenches, as ``known`` takes them.
-        changed: Function from values by standard names to the robot with them.
+        known_forces: Function of q, v, a and wrenches: forces of everything else; None if there is nothing else.
+        frames: Frames with measured wrenches, as ``known_forces`` takes them.
+        with_values: Function from values by standard names to the robot with them.
     """
 
     robot: Robot
@@ -58,9 +58,9 @@ class Unknowns:
     bodies: tuple[tuple[str, int], ...]
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
-    known: Callable[..., np.ndarray] | None
+    known_forces: Callable[..., np.ndarray] | None
     frames: tuple[str, ...]
-    changed: Callable[[Mapping[str, float]], Robot]
+    with_values: Callable[[Mapping[str, float]], Robot]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -77,7 +77,7 @@ class Unknowns:
 
     def robot_with(self, theta: np.ndarray) -> Robot:
         """Return the robot with these standard parameters."""
-        return self.changed(dict(zip(self.standard, theta.tolist(), strict=True)))
+        return self.with_values(dict(zip(self.standard, theta.tolist(), strict=True)))
 
 
 def unknowns_of(robot: Robot, friction: Friction = FRICTION, **options: Any) -> Unknowns:
@@ -140,11 +140,11 @@ def _unknowns_of(
         regressor = lambda q, v, a: everything(q, v, a)[..., selection]  # noqa: E731
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
     positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
-    known = _known(model, standard, frames)
-    changed = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
+    known_forces = _known(model, standard, frames)
+    with_values = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
     return Unknowns(
         robot.with_model(model), names, tuple(split(each) for each in columns), matrix, standard, values,
-        bodies, positive, regressor, known, tuple(frames), changed,
+        bodies, positive, regressor, known_forces, tuple(frames), with_values,
     )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
     everything = compile(model, "regressor", parameters="standard", drives=False)
     ten = slice(TEN * (i - 1), TEN * i)
 
-    def changed(values: Mapping[str, float]) -> Robot:
+    def with_values(values: Mapping[str, float]) -> Robot:
         body = carrier.pose.inertia_outward(Inertia.of(values[name] for name in names))
         inertias = [each.inertia + body if k == i else each.inertia for k, each in enumerate(model.bodies, 1)]
         return robot.with_model(model.with_inertias(inertias))
@@ -171,7 +171,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
         robot, names, tuple((frame, element) for element in ELEMENTS), np.eye(TEN), names, np.zeros(TEN),
         ((frame, 0),), (),
         lambda q, v, a: everything(q, v, a)[..., ten] @ mixing,
-        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), changed,
+        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), with_values,
     )  # fmt: skip
 
 

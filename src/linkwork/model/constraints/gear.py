@@ -58,9 +58,9 @@ class Gear(ConstraintKind, name="gear"):
     def drift(self, end: Sequence[Scalar], moving: Sequence[Scalar], accelerating: Sequence[Scalar]) -> list[Scalar]:
         return self.held(end, accelerating)
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         fix = f"check its ratios and its offset, {self.offset:g}, and that no other loop contradicts it"
-        return super().gap(called, size)[0], fix
+        return super().gap(label, size)[0], fix
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         parts = {part: joint for joint in description.joints for part in joint.freedoms}

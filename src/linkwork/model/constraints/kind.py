@@ -224,17 +224,17 @@ class ConstraintKind(Element):
         """
         del end
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         """Return the message for a constraint that cannot be satisfied.
 
         Args:
-            called: its name in messages.
+            label: its name in messages.
             size: of the smallest residual, m or rad.
 
         Returns:
             The message, and a fix if it has a special one.
         """
-        return f"{called} stays open by {size:.2g} at best", ""
+        return f"{label} stays open by {size:.2g} at best", ""
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         """Check its values and its place in a robot.

@@ -95,9 +95,9 @@ class Rolling(ConstraintKind):
         axle = end.rotation.columns[2]
         return axle.x, axle.y
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
-        return f"{called} is off its plane by {size:.2g} m at best", fix
+        return f"{label} is off its plane by {size:.2g} m at best", fix
 
     def _directions(self, end: Pose) -> Directions:
         a = end.rotation.columns[2]
