@@ -35,7 +35,9 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     start = time.perf_counter()
     robot, loaded = source.load(), time.perf_counter() - start
     if not robot.nv:
-        raise LinkworkError("this robot does not move, so there is nothing to show", where=source.name)
+        raise LinkworkError(
+            "this robot does not move, so there is nothing to show", where=source.name, fix="choose a robot with joints"
+        )
     with progress("compiling every formulation and comparing"):
         checks = inspection.checks(robot)
     speed = []
