@@ -369,7 +369,9 @@ class Function(Differentiable):
             threads = PROCESSORS
         elif not isinstance(threads, (int, np.integer)) or threads < 1:
             expected = 'a positive whole number, or "auto"'
-            raise ShapeError("this is no number of threads", where=self.__name__, got=repr(threads), expected=expected)
+            raise ShapeError(
+                "this is not a number of threads", where=self.__name__, got=repr(threads), expected=expected
+            )
         elif threads > PROCESSORS:
             threads = PROCESSORS
         return one if threads == 1 or self._several is None else self._several(threads)

@@ -88,7 +88,7 @@ class Pattern:
         except ValueError as error:
             raise ShapeError("this is not a rectangular array", where=where, got=error) from error
         if array.dtype.kind not in "fiu":
-            raise ShapeError("these are no packed numbers", where=where, got=f"dtype {array.dtype}")
+            raise ShapeError("these are not packed numbers", where=where, got=f"dtype {array.dtype}")
         if array.shape[-1:] != (self.size,):
             raise ShapeError("wrong shape", where=where, got=array.shape, expected=f"(..., {self.size}), packed")
         return array if array.dtype.kind == "f" else array.astype(float)

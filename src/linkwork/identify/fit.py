@@ -234,7 +234,7 @@ class Fit:
         signs = np.asarray(direction, float)
         if signs.shape[-1:] != (self.robot.nv,) or not np.isin(signs, (-1, 0, 1)).all():
             expected = f"-1, 0 or 1, (..., {self.robot.nv})"
-            raise ShapeError("these are no directions", where="direction", got=repr(direction)[:80], expected=expected)
+            raise ShapeError("these are not directions", where="direction", got=repr(direction)[:80], expected=expected)
         return tau + friction_at_rest(self.robot.model, np.asarray(v, float), signs)
 
     def last_direction(self, log: Log) -> np.ndarray:

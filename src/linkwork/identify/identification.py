@@ -54,7 +54,7 @@ def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: Iden
     for name, users in USERS.items():
         if getattr(options, name) is not None and method not in users:
             fix = f"method={' or '.join(map(repr, users))}"
-            raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
+            raise LinkworkError("the method does not use this option", where=name, got=f"method={method!r}", fix=fix)
     return _fit(*METHODS[method](robot, recordings, held_out, options), method)
 
 
@@ -62,7 +62,7 @@ def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
     sequence: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
     if wrong := [each for each in sequence if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
-        raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
+        raise LinkworkError("this is not a recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
     return sequence
 
 
@@ -153,10 +153,7 @@ def _fit(data: Observations, estimate: Estimate, method: str) -> Fit:
     notes = [*_log_notes(data), *estimate.notes, *_drive_notes(robot.model)]
     notes += _warnings(data, estimate, method, texts)
     if squares and (at_rest := squares.warning(unknowns.forces, limits_of(robot.model))):
-        fixes = (
-            "log.without_standstill() leaves it out of the fit",
-            "leave --keep-standstill out",
-        )
+        fixes = "log.without_standstill() leaves it out of the fit", "leave --keep-standstill out"
         notes.append(replace(at_rest, text=f"{at_rest.text};", fix=fixes[0], command_fix=fixes[1]))
     base, standard = _values(unknowns, estimate)
     fit = Fit(

@@ -159,7 +159,7 @@ def _by_joint(limits: Any, names: Sequence[str], what: str, *, pair: bool = Fals
         if not right:
             where = f"{what} of {name!r}" if isinstance(limits, Mapping) else what
             expected = "a number above zero" + " (to each side of home or zero), or (lower, upper)" * pair
-            raise ShapeError("this is no limit", where=where, got=repr(value), expected=expected)
+            raise ShapeError("this is not a limit", where=where, got=repr(value), expected=expected)
         by_name[name] = numbers if numbers.ndim else float(numbers)
     return by_name
 

@@ -86,7 +86,7 @@ def _corners(box: Any) -> np.ndarray:
         corners = np.zeros(0)
     if corners.shape != (2, 3) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
         expected = "((x, y, z), (x, y, z)), its lower and its upper corner in the world"
-        raise ShapeError("this is no box", where=option_at_door("box"), got=repr(box), expected=expected)
+        raise ShapeError("this is not a box", where=option_at_door("box"), got=repr(box), expected=expected)
     return corners
 
 

@@ -106,7 +106,7 @@ def resampled(log: Log, rate: float | None) -> Log:
 def decimated(log: Log, count: int) -> Log:
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
-        raise ShapeError("no log remains", where="decimated", got=count, expected=expected)
+        raise ShapeError("the decimation is out of range", where="decimated", got=count, expected=expected)
     if count == 1:
         return log
     log = continuous(even(log))
@@ -176,7 +176,7 @@ def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> 
     every = max(1, int(SHARE * log.rate / (2 * cutoff))) if decimate is None else decimate
     if not isinstance(every, (int, np.integer)) or not 1 <= every <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
-        raise ShapeError("no equations remain", where="decimate", got=decimate, expected=expected)
+        raise ShapeError("the decimation is out of range", where="decimate", got=decimate, expected=expected)
     note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{origin}"
     note += f"; every {every}-th sample of them is taken" if every > 1 else ""
     return changed(log, note, band=Band(float(cutoff), int(order), int(every)))
@@ -197,7 +197,7 @@ def _filtered_note(what: str, cutoff: float, order: int) -> str:
 
 def _positive(value: Any, where: str) -> float:
     if not (isinstance(value, (int, float, np.number)) and 0 < float(value) < np.inf):
-        raise ShapeError("this is no frequency", where=where, got=value, expected="a positive number, in Hz")
+        raise ShapeError("this is not a frequency", where=where, got=value, expected="a positive number, in Hz")
     return float(value)
 
 
@@ -277,7 +277,9 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
             raise LinkworkError("there is nothing to add noise to", where=kind, fix="log.smoothed() gives v and a")
         if size.shape not in ((), values.shape[1:]) or not (size >= 0).all():
             expected = f"a number, or {values.shape[1]}, none below zero"
-            raise ShapeError("no standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected)
+            raise ShapeError(
+                "this is not a standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected
+            )
         changes[kind] = values + size * rng.standard_normal(values.shape)
         if kind in log.noise:
             changes["noise"] = changes.get("noise", log.noise) | {kind: np.hypot(log.noise[kind], size)}

@@ -89,7 +89,12 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         if len(joints) != values["q"].shape[1]:
             expected = f"{values['q'].shape[1]} names, one for each column of q"
             got = f"{len(joints)} names"
-            raise ShapeError("the joints do not fit", where=option_at_door("joints"), got=got, expected=expected)
+            raise ShapeError(
+                "the names of the joints do not fit the columns of q",
+                where=option_at_door("joints"),
+                got=got,
+                expected=expected,
+            )
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
     saved_notes = about.get("notes")
@@ -150,7 +155,7 @@ def _band(values: Any, where: str) -> Band | None:
         return None
     valid = isinstance(values, list) and len(values) == 3 and all(type(x) is int and x > 0 for x in values[1:])
     if not valid or not _is_frequency(values[0]):
-        raise LinkworkError("this is no band", where=where, got=values, expected="cutoff, order, decimation")
+        raise LinkworkError("this is not a band", where=where, got=values, expected="cutoff, order, decimation")
     return Band(*values)
 
 
@@ -357,7 +362,7 @@ def _times(
     if (rate := options["rate"]) is not None:
         if not (isinstance(rate, (int, float, np.number)) and 0 < float(rate) < np.inf):
             where, expected = option_at_door("rate"), "a positive number of samples per second"
-            raise ShapeError("this is no sampling rate", where=where, got=rate, expected=expected)
+            raise ShapeError("this is not a sampling rate", where=where, got=rate, expected=expected)
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
     choice = options["t"]

@@ -60,7 +60,7 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
     The ``decimal`` mark of text is detected by default.
     """
     if decimal not in (None, ".", ","):
-        raise ShapeError("this is no decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
+        raise ShapeError("this is not a decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
     path = Path(path)
     packed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if packed else path.suffix

@@ -99,7 +99,7 @@ def drive_gains(
         array([2., 3.])
     """
     if wrong := [log for log in logs if not isinstance(log, Log)]:
-        raise LinkworkError("this is no recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
+        raise LinkworkError("this is not a recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
     if len(logs) != len(loads):
         raise LinkworkError("one load for each recording", where="drive_gains", got=f"{len(logs)}, {len(loads)} loads")
     if len({repr(load) for load in loads}) < 2:
