@@ -48,7 +48,8 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         if len(values) not in (len(names), len(independent)):
             several = f" (or {len(independent)}: {', '.join(independent)})" if assembler and independent else ""
             expected = f"{len(names)} numbers: {', '.join(names)}{several}"
-            raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
+            got = f"{len(values)} number{'s' * (len(values) != 1)}"
+            raise ShapeError("wrong number of values", where=option, got=got, expected=expected)
         if len(values) == len(names):
             return closed(model, vector, np.array(values), option)
         values_by_name = dict(zip(independent, values, strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, option_at_door
 from ...function import Function
 from ...model import Joint
 from ...notes import Note
@@ -150,14 +150,14 @@ def _by_joint(limits: Any, names: Sequence[str], what: str, *, pair: bool = Fals
     by_name = dict(limits) if isinstance(limits, Mapping) else dict.fromkeys(names, limits)
     for name, value in by_name.items():
         if name not in names:
-            raise UnknownNameError("joint", str(name), names, where=what)
+            raise UnknownNameError("joint", str(name), names, where=option_at_door(what))
         try:
             numbers = np.array(value, float)
         except (TypeError, ValueError):
             numbers = np.array(np.nan)
         right = numbers > 0 if numbers.ndim == 0 else pair and numbers.shape == (2,) and numbers[0] < numbers[1]
         if not right:
-            where = f"{what} of {name!r}" if isinstance(limits, Mapping) else what
+            where = f"{what} of {name!r}" if isinstance(limits, Mapping) else option_at_door(what)
             expected = "a number above zero" + " (to each side of home or zero), or (lower, upper)" * pair
             raise ShapeError("this is not a limit", where=where, got=repr(value), expected=expected)
         by_name[name] = numbers if numbers.ndim else float(numbers)

@@ -67,7 +67,7 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
     if suffix not in SUFFIXES or (packed and suffix in (".npz", ".parquet")):
         got, expected = path.name, f"one of {', '.join(SUFFIXES)}, or .csv.gz"
         raise LinkworkError("the suffix is not that of a log", where=str(path), got=got, expected=expected)
-    data = read_bytes(path, longest=LONGEST)
+    data = read_bytes(path, longest=LONGEST, fix="give the path of a recording")
     if packed:
         data = _unpacked(data, str(path))
     if not data.strip():
