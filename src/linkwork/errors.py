@@ -178,6 +178,11 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 joint", "2 joints"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def at_door(python: str, command: str) -> str:
     """Return advice as the user types it: ``python``, or ``command`` if the command line is running."""
     return command if COMMAND_LINE.get() else python

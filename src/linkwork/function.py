@@ -21,6 +21,7 @@ from .errors import (
     ShapeError,
     UnknownNameError,
     UnsupportedError,
+    counted,
     memory_reported,
     require_memory,
 )
@@ -265,7 +266,9 @@ class Function(Differentiable):
         names = [port.name for port in self.program.inputs]
         if len(args) > len(names):
             raise ShapeError(
-                f"{self.__name__} takes {len(names)} inputs", got=f"{len(args)} arguments", expected=self.signature
+                f"{self.__name__} takes {counted(len(names), 'input')}",
+                got=counted(len(args), "argument"),
+                expected=self.signature,
             )
         values = dict(zip(names, args, strict=False))
         for name, value in named.items():

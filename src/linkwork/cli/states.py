@@ -16,7 +16,7 @@ import numpy as np
 
 from ..assembly import Assembler
 from ..compose import compile
-from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..errors import LinkworkError, ShapeError, UnknownNameError, counted
 from ..files import write_bytes
 from ..inspection.states import entries, neutral
 from ..model import Model
@@ -47,8 +47,8 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         values = numbers(text, option) if text.strip() else []
         if len(values) not in (len(names), len(independent)):
             several = f" (or {len(independent)}: {', '.join(independent)})" if assembler and independent else ""
-            expected = f"{len(names)} numbers: {', '.join(names)}{several}"
-            got = f"{len(values)} number{'s' * (len(values) != 1)}"
+            expected = f"{counted(len(names), 'number')}: {', '.join(names)}{several}"
+            got = counted(len(values), "number")
             raise ShapeError("wrong number of values", where=option, got=got, expected=expected)
         if len(values) == len(names):
             return closed(model, vector, np.array(values), option)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..errors import ModelError, at_door
+from ..errors import ModelError, at_door, counted
 from ..files import read_text
 from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, Motor, changed, with_drives, with_elements
 from ..model.drive import BUILT_IN
@@ -245,7 +245,7 @@ class _Reader(Tables):
             numbers = self.numbers(node, 6, 3)
             return np.diag(numbers) if len(numbers) == 3 else symmetric(numbers)
         if len(parts) != 3:
-            self.fail(node, "wrong length", got=f"{len(parts)} rows", expected="3 rows of 3 numbers")
+            self.fail(node, "wrong length", got=counted(len(parts), "row"), expected="3 rows of 3 numbers")
         matrix = np.array([self.numbers(part, 3) for part in parts])
         if np.abs(matrix - matrix.T).max() > ASYMMETRY * np.abs(matrix).max():
             self.fail(node, "the inertia is not symmetric", got=matrix.tolist(), expected="xy = yx, xz = zx, yz = zy")

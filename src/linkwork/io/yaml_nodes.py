@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 from yaml.composer import Composer
 
-from ..errors import ModelError, one_of, perhaps, short
+from ..errors import ModelError, counted, one_of, perhaps, short
 from ..model.description import Finding
 from ..model.validate import raise_errors
 
@@ -240,8 +240,8 @@ class Nodes:
             values = [self.number(item, finite) for item in self.sequence(node)]
             if len(values) in sizes:
                 return values
-            expected = " or ".join(map(str, sizes)) + " numbers"
-            self.fail(node, "wrong length", got=f"{len(values)} numbers", expected=expected)
+            expected = " or ".join([*map(str, sizes[:-1]), counted(sizes[-1], "number")])
+            self.fail(node, "wrong length", got=counted(len(values), "number"), expected=expected)
         return [1.0] * sizes[0]
 
     def nested(self, node: yaml.Node) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LOCK, LinkworkError, ShapeError, UnknownNameError, at_door
+from ...errors import LOCK, LinkworkError, ShapeError, UnknownNameError, at_door, counted
 from ...formulations import layouts
 from ...model.coordinates import Coordinates
 from .filters import changed, continuous, even
@@ -79,7 +79,7 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
             return names
     expected = " or ".join(dict.fromkeys(f"{len(names)} ({', '.join(names)})" for names in kinds.values() if names))
     raise ShapeError(
-        "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=f"{count} columns",
+        "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=counted(count, "column"),
         expected=expected, fix="name the columns: " + at_door("joints=...", "--joints a,b,..."),
     )  # fmt: skip
 
@@ -289,7 +289,7 @@ def along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
     """Return velocities of all joints: central differences of the steps from each position to its neighbours."""
     count = len(q)
     if count < 5:
-        raise LinkworkError("too few samples for a derivative", where="log", got=f"{count} samples", expected="5")
+        raise LinkworkError("too few samples for a derivative", where="log", got=counted(count, "sample"), expected="5")
     first = np.clip(np.arange(count) - 2, 0, count - 5)
     result = np.zeros((count, coordinates.nv))
     for begin, end in blocks(count, 8 * q.shape[1]):

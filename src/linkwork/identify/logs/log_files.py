@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door, option_at_door
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door, counted, option_at_door
 from ...files import write_bytes
 from ...sim.trajectory.storage import KEY, csv_of, parquet_of
 from .filters import Band
@@ -88,7 +88,7 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         joints = (options["joints"],) if isinstance(options["joints"], str) else tuple(options["joints"])
         if len(joints) != values["q"].shape[1]:
             expected = f"{values['q'].shape[1]} names, one for each column of q"
-            got = f"{len(joints)} names"
+            got = counted(len(joints), "name")
             raise ShapeError(
                 "the names of the joints do not fit the columns of q",
                 where=option_at_door("joints"),
@@ -164,7 +164,7 @@ def _is_frequency(value: Any) -> bool:
 
 
 def _listed(table: Table) -> str:
-    return ", ".join(table.names) if table.named else f"{len(table.names)} columns without names"
+    return ", ".join(table.names) if table.named else f"{counted(len(table.names), 'column')} without names"
 
 
 # -- which columns -----------------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def _values(choice: Choice, kind: str, units: Mapping[str, Any]) -> np.ndarray:
         )  # fmt: skip
     factor = units.get(kind, 1.0)
     if np.ndim(factor) and len(factor) != values.shape[1]:
-        got, expected = f"{len(factor)} units", f"one, or one for each of {values.shape[1]} columns"
+        got, expected = counted(len(factor), "unit"), f"one, or one for each of {counted(values.shape[1], 'column')}"
         where = f"{option_at_door('units')}, {kind}"
         raise ShapeError("the units do not fit the columns", where=where, got=got, expected=expected)
     return values if np.all(factor == 1.0) else values * factor

@@ -10,7 +10,7 @@ from math import factorial
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, option_at_door
+from ...errors import LinkworkError, ShapeError, counted, option_at_door
 
 BLOCK = 2**20  # numbers in a block
 QUIET = 1e-13  # amplitude at which an impulse response counts as over
@@ -111,7 +111,10 @@ def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None
     degree = min(degree, width - 1)
     if degree < number:
         raise LinkworkError(
-            "too few samples for a derivative", where="log", got=f"{len(x)} samples", expected=f"at least {number + 1}"
+            "too few samples for a derivative",
+            where="log",
+            got=counted(len(x), "sample"),
+            expected=f"at least {number + 1}",
         )
     fits = _fits(width, degree, number) * rate**number
     before = (width - 1) // 2

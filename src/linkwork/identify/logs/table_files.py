@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, at_door
+from ...errors import LinkworkError, ShapeError, at_door, counted
 from ...files import parse_json, read_bytes
 from ...sim.trajectory.array_files import MEMORY, read_zip
 from ...sim.trajectory.parquet import read_parquet
@@ -142,7 +142,7 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
         while first < len(lines) and not _content(lines[first]):
             first += 1
         if first == len(lines):
-            raise LinkworkError("the file has a header and no samples", where=where, got=f"{len(names)} columns")
+            raise LinkworkError("the file has a header and no samples", where=where, got=counted(len(names), "column"))
         if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
             delimiter = next((each for each in known if each in lines[first].strip()), None)
     width = len(_fields(lines[first], delimiter))
@@ -150,7 +150,7 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
     if not names and len(header) == width and not any(map(_is_number, header)):
         names = header  # as numpy.savetxt writes it
     if width > COLUMNS or (names and width != len(names)):
-        got = f"{width} columns" + (f", and a header of {len(names)}" if names else "")
+        got = counted(width, "column") + (f", and a header of {len(names)}" if names else "")
         raise LinkworkError("the columns do not fit", where=f"{where}, line {first + 1}", got=got)
     rows = [k for k in range(first, len(lines)) if _content(lines[k])]
     data_lines = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
@@ -249,7 +249,7 @@ def _require_rectangle(
             last = " (the last: was the recording cut short?)" if k == len(lines) - 1 else ""
             raise LinkworkError(
                 "a row has another number of columns", where=f"{where}, line {rows[k] + 1}{last}",
-                got=f"{count} columns", expected=f"{width}, as in the first row", fix="correct or remove the row",
+                got=counted(count, "column"), expected=f"{width}, as in the first row", fix="correct or remove the row",
             )  # fmt: skip
 
 
@@ -314,7 +314,7 @@ def _from_parquet(data: bytes, where: str) -> Table:
 def _of_columns(columns: Mapping[str, np.ndarray], where: str, about: Mapping[str, Any]) -> Table:
     names, arrays = tuple(columns), list(columns.values())
     if not names or not max(map(len, arrays)):
-        raise LinkworkError("the file has no samples", where=where, got=f"{len(names)} columns of numbers")
+        raise LinkworkError("the file has no samples", where=where, got=f"{counted(len(names), 'column')} of numbers")
 
     def take(columns: Sequence[int]) -> np.ndarray:
         if len({len(arrays[k]) for k in columns}) > 1:

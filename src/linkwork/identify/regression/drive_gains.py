@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compose import compile
-from ...errors import LinkworkError
+from ...errors import LinkworkError, counted
 from ...table import Column, Table, notebook
 from ..logs.log import Log
 from .stacked_regressor import Collector, blocks, frames_of, require_enough, thinning
@@ -106,7 +106,7 @@ def drive_gains(
         raise LinkworkError(
             "gains need recordings with different loads",
             where="drive_gains",
-            got=f"{len(logs)} recordings of the same load",
+            got=f"{counted(len(logs), 'recording')} of the same load",
             fix="record the motion with and without a load that was weighed",
         )
     unknowns = unknowns_of(robot, friction, rotors=rotors, width=width, frames=frames_of(logs))

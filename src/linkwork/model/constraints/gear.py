@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...errors import nearest
+from ...errors import counted, nearest
 from ...scalar import Scalar
 from ..element import Fault, number, ratios
 from .kind import ConstraintKind
@@ -71,4 +71,4 @@ class Gear(ConstraintKind, name="gear"):
                 yield Fault(f"it couples joint {name!r}, {what}", nearest(name, straight))
         yield from super().check(description, constraint)
         if len(self.ratios) < 2:
-            yield Fault(f"it couples {len(self.ratios)} joints", "name at least two")
+            yield Fault(f"it couples {counted(len(self.ratios), 'joint')}", "name at least two")
