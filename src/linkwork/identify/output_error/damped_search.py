@@ -124,7 +124,7 @@ class Search:
         z: The current unknowns.
         starts: The current starts of the segments.
         now: The simulation with them.
-        weights: Weights of the entries of the outputs, from the residuals unless they are ``given``.
+        weights: Weights of the entries of the outputs, ``fixed_weights`` or from the residuals.
         history: Cost after each iteration.
     """
 
@@ -144,17 +144,17 @@ class Search:
         self.now = error.simulated(self.z, self.starts)
         if not self.now.finite:
             _refuse(error, self.now)
-        self.given = weights
+        self.fixed_weights = weights
         self.weights = self._weights() if weights is None else weights
         self.damping = DAMPING
 
     def run(self) -> None:
-        """Search with the given weights, or update the weights from the residuals until they have converged."""
-        worth = ROUGH if self.given is None else DONE
+        """Search with the fixed weights, or update the weights from the residuals until they have converged."""
+        worth = ROUGH if self.fixed_weights is None else DONE
         while len(self.history) < self.iterations:
             before = self.weights
             self._converge(worth)
-            if self.given is None:
+            if self.fixed_weights is None:
                 self.weights = self._weights()
             active = self.weights > 0
             same = np.abs(np.log(self.weights[active] / before[active])).max(initial=0.0) < SAME

@@ -172,7 +172,7 @@ def _result(search: Search, notes: list[Note], began: float) -> SimulationFit:
     R = Directions.of(H, g, search.factor(H)).factor
     count, squares = int(error.there.sum()), float(((search.weights * search.now.differences) ** 2).sum())
     covariance, rank = _covariance(R, np.sqrt(search.gamma) * variables.factor(z))
-    if search.given is None:
+    if search.fixed_weights is None:
         covariance *= squares / max(count - rank - equations.g0.size, 1)
     slopes = variables.slopes(z)
     covariance *= slopes * slopes[:, None]
