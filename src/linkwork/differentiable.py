@@ -158,7 +158,7 @@ class Differentiable:
         states = [port.name for port in program.inputs if port.stage == STATE]
         along = self._chosen(wrt, states, [port.name for port in program.inputs], "input", "wrt")
         outputs = [port.name for port in program.outputs]
-        shown = self._chosen(of, outputs, outputs, "output", "of")
+        names = self._chosen(of, outputs, outputs, "output", "of")
         if coordinates not in COORDINATES:
             raise UnknownNameError("choice of coordinates", coordinates, COORDINATES, where=self.__name__)
         if not isinstance(value := options.get("value", False), bool):
@@ -166,20 +166,20 @@ class Differentiable:
         tangents = {} if coordinates == "ambient" else {k: x for k, x in self.tangents.items() if k in along}
 
         def make() -> tuple[Program, Label]:
-            made = optimised(how(program, along, shown, tangents, **options))
-            return made, _label(self.label, program, made, _meanings(along, shown, tangents))
+            made = optimised(how(program, along, names, tangents, **options))
+            return made, _label(self.label, program, made, _meanings(along, names, tangents))
 
-        key = how.__name__, along, shown, coordinates, *options.values()
-        return self._derived(key, make, lambda other: other._made(how, along, shown, coordinates, **options))
+        key = how.__name__, along, names, coordinates, *options.values()
+        return self._derived(key, make, lambda other: other._made(how, along, names, coordinates, **options))
 
     def _chosen(
         self, names: Names, default: Sequence[str], known: Sequence[str], kind: str, where: str
     ) -> tuple[str, ...]:
         names, where = default if names is None else names, f"{self.__name__}, {where}"
-        chosen = tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
-        asked = {nominal.name: port for port, nominal in self.label.nominal.items()} if kind == "input" else {}
-        chosen = tuple(asked.get(name, name) if isinstance(name, str) else name for name in chosen)
-        for name in chosen:
+        choice = tuple(names) if isinstance(names, Sequence) and not isinstance(names, str) else (names,)
+        ports = {nominal.name: port for port, nominal in self.label.nominal.items()} if kind == "input" else {}
+        choice = tuple(ports.get(name, name) if isinstance(name, str) else name for name in choice)
+        for name in choice:
             if not isinstance(name, str):
                 raise LinkworkError(
                     f"{kind}s are given by name",
@@ -189,11 +189,11 @@ class Differentiable:
                 )
             if name not in known:
                 raise UnknownNameError(kind, name, known, where=where)
-        if not chosen or len(set(chosen)) < len(chosen):
+        if not choice or len(set(choice)) < len(choice):
             raise LinkworkError(
-                f"each {kind} is given once", where=where, got=repr(chosen), expected="at least one name"
+                f"each {kind} is given once", where=where, got=repr(choice), expected="at least one name"
             )
-        return chosen
+        return choice
 
     # -- packed results --------------------------------------------------------------------------------------------
 
@@ -258,16 +258,16 @@ class Differentiable:
     _result: Any
 
 
-def _label(label: Label, program: Program, made: Program, meanings: Mapping[str, str]) -> Label:
+def _label(label: Label, program: Program, derivative: Program, meanings: Mapping[str, str]) -> Label:
     """Return the metadata of a derivative: ports that it shares with the function keep theirs."""
-    shared: set[Port] = {*program.inputs, *program.outputs}
-    ports = (*made.inputs, *made.outputs)
-    kept = {port.name for port in ports if port in shared}
-    texts = {name: text for name, text in label.meanings.items() if name in kept}
-    texts |= {port.name: meanings[port.name] for port in ports if port.name not in kept}
-    layouts = {name: layout for name, layout in label.layouts.items() if name in kept}
-    nominal = {name: each for name, each in label.nominal.items() if name in kept}
-    return replace(label, quantity=made.name, layouts=layouts, nominal=nominal, meanings=texts, patterns={})
+    ports_before: set[Port] = {*program.inputs, *program.outputs}
+    ports = (*derivative.inputs, *derivative.outputs)
+    names = {port.name for port in ports if port in ports_before}
+    texts = {name: text for name, text in label.meanings.items() if name in names}
+    texts |= {port.name: meanings[port.name] for port in ports if port.name not in names}
+    layouts = {name: layout for name, layout in label.layouts.items() if name in names}
+    nominal = {name: each for name, each in label.nominal.items() if name in names}
+    return replace(label, quantity=derivative.name, layouts=layouts, nominal=nominal, meanings=texts, patterns={})
 
 
 def _meanings(wrt: Sequence[str], of: Sequence[str], tangents: Mapping[str, Program]) -> dict[str, str]:

@@ -69,20 +69,20 @@ def name_lines(axes: Axes, size: float = 9.0) -> None:
     point = figure.dpi / 72 / np.array(axes.get_window_extent().size)  # size of a point, in axes coordinates
     height = size * 1.3 * point[1]  # of a line of text
     heights = _spread([end[1] for end in ends], height)
-    moved = any(abs(y - end[1]) > height / 4 for y, end in zip(heights, ends, strict=True))
+    shifted = any(abs(y - end[1]) > height / 4 for y, end in zip(heights, ends, strict=True))
     for line, end, y in zip(names, ends, heights, strict=True):
         lead = {"arrowstyle": "-", "color": line.get_color(), "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
         axes.annotate(
             str(line.get_label()),
             xy=(end[0] + 2 * point[0], end[1]),
-            xytext=(end[0] + (14 if moved else 6) * point[0], y),
+            xytext=(end[0] + (14 if shifted else 6) * point[0], y),
             xycoords="axes fraction",
             textcoords="axes fraction",
             color=line.get_color(),
             fontsize=size,
             va="center",
             annotation_clip=False,
-            arrowprops=lead if moved else None,
+            arrowprops=lead if shifted else None,
         )
 
 
@@ -95,14 +95,14 @@ def _spread(places: list[float], height: float) -> list[float]:
         while len(groups) > 1 and groups[-1][0] - groups[-2][0] < height * (groups[-1][1] + groups[-2][1]) / 2:
             (b, m), (a, n) = groups.pop(), groups.pop()
             groups.append([(a * n + b * m) / (n + m), n + m])
-    spread = [middle + height * (k - (count - 1) / 2) for middle, count in groups for k in range(int(count))]
+    heights = [middle + height * (k - (count - 1) / 2) for middle, count in groups for k in range(int(count))]
     top, bottom = 1.0, 0.0
-    for k in reversed(range(len(spread))):
-        spread[k] = min(spread[k], top)
-        top = spread[k] - height
-    for k in range(len(spread)):
-        spread[k] = max(spread[k], bottom)
-        bottom = spread[k] + height
+    for k in reversed(range(len(heights))):
+        heights[k] = min(heights[k], top)
+        top = heights[k] - height
+    for k in range(len(heights)):
+        heights[k] = max(heights[k], bottom)
+        bottom = heights[k] + height
     result = np.empty(len(places))
-    result[order] = spread
+    result[order] = heights
     return result.tolist()

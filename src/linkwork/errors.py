@@ -178,9 +178,19 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 joint", "2 joints"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def at_door(python: str, command: str) -> str:
     """Return advice as the user types it: ``python``, or ``command`` if the command line is running."""
     return command if COMMAND_LINE.get() else python
+
+
+def option_at_door(name: str) -> str:
+    """Return an option as the user names it: ``name`` in Python, ``--name`` on the command line."""
+    return at_door(name, f"--{name.replace('_', '-')}")
 
 
 def method_at_door(name: str) -> str:
@@ -190,9 +200,9 @@ def method_at_door(name: str) -> str:
 
 def one_of(name: str, known: Sequence[str], kind: str = "name", others: str = "") -> str:
     """Return a list of the known names; if they are too many, those most like ``name``, and ``others``."""
-    listed = ", ".join(known[:100])
-    if len(known) <= 100 and len(listed) <= LONGEST_PART - 20:
-        return f"one of: {listed}" if known else f"there are no {kind}s here"
+    names = ", ".join(known[:100])
+    if len(known) <= 100 and len(names) <= LONGEST_PART - 20:
+        return f"one of: {names}" if known else f"there are no {kind}s here"
     close = _close(name, known, 10, 0.0) or known[:10]
     return f"one of {len(known)}, such as: {short(', '.join(close), 200)}{others}"
 

@@ -21,6 +21,7 @@ from .errors import (
     ShapeError,
     UnknownNameError,
     UnsupportedError,
+    counted,
     memory_reported,
     require_memory,
 )
@@ -59,8 +60,8 @@ class Function(Differentiable):
     def __new__(cls, *_args: Any, **_named: Any) -> Function:
         # Python looks for ``__call__`` on the type alone, so every function has a type of its own. On this type the
         # direct call of the back end, if there is one, replaces the method below once it is compiled (``_build``).
-        own = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
-        return object.__new__(type(cls.__name__, (cls,), own) if cls is Function else cls)
+        attributes = {"__doc__": property(_help), "__module__": cls.__module__, "__slots__": (), "_has_own_type": True}
+        return object.__new__(type(cls.__name__, (cls,), attributes) if cls is Function else cls)
 
     def __init__(
         self,
@@ -265,7 +266,9 @@ class Function(Differentiable):
         names = [port.name for port in self.program.inputs]
         if len(args) > len(names):
             raise ShapeError(
-                f"{self.__name__} takes {len(names)} inputs", got=f"{len(args)} arguments", expected=self.signature
+                f"{self.__name__} takes {counted(len(names), 'input')}",
+                got=counted(len(args), "argument"),
+                expected=self.signature,
             )
         values = dict(zip(names, args, strict=False))
         asked = {nominal.name: name for name, nominal in self.label.nominal.items()}
@@ -324,8 +327,8 @@ class Function(Differentiable):
         """Return the results with joint vectors as dicts."""
         ports, layouts = self.program.outputs, self.label.layouts
         arrays = zip(ports, result if len(ports) > 1 else (result,), strict=True)
-        named = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
-        return self._result(*named) if len(ports) > 1 else named[0]
+        outputs = [layouts[port.name].to_dict(array) if port.name in layouts else array for port, array in arrays]
+        return self._result(*outputs) if len(ports) > 1 else outputs[0]
 
     @cached_property
     def _result(self) -> type:
@@ -346,7 +349,8 @@ class Function(Differentiable):
         """Return one row for each frame this function was compiled for."""
         if set(wrenches) != set(self.label.wrenches):
             expected = f"wrenches on {', '.join(self.label.wrenches)}"
-            raise ShapeError("other wrenches", where=self.__name__, got=", ".join(wrenches), expected=expected)
+            message, got = "wrenches on other frames than it was compiled for", ", ".join(wrenches) or "none"
+            raise ShapeError(message, where=self.__name__, got=got, expected=expected)
         rows = {name: self._numbers(wrenches[name], f"wrench on {name!r}") for name in self.label.wrenches}
         for name, row in rows.items():
             if row.shape[-1:] != (6,):
@@ -373,7 +377,9 @@ class Function(Differentiable):
             threads = PROCESSORS
         elif not isinstance(threads, (int, np.integer)) or threads < 1:
             expected = 'a positive whole number, or "auto"'
-            raise ShapeError("this is no number of threads", where=self.__name__, got=repr(threads), expected=expected)
+            raise ShapeError(
+                "this is not a number of threads", where=self.__name__, got=repr(threads), expected=expected
+            )
         elif threads > PROCESSORS:
             threads = PROCESSORS
         return one if threads == 1 or self._several is None else self._several(threads)

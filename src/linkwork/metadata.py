@@ -59,9 +59,9 @@ def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Pr
     LinkworkError if the document is anything else."""
     if (version := entry(document, "format", str)) != FORMAT:
         raise ValueError(f"unknown format {version!r}")
-    for name, known in (("dtype", DTYPES), ("backend", targets("run"))):
-        if entry(document, name, str) not in known:
-            raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(known)}")
+    for name, choices in (("dtype", DTYPES), ("backend", targets("run"))):
+        if entry(document, name, str) not in choices:
+            raise ValueError(f"{name!r} is {document[name]!r}, not one of: {', '.join(choices)}")
     program = Program.from_json(entry(document, "program", str))
     _name(program.name, "the program's name")
     for ports in (program.inputs, program.outputs):

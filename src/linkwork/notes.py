@@ -50,5 +50,5 @@ class Note(str):
 
 
 def _message(text: str, fix: str, command_fix: str) -> str:
-    chosen = at_door(fix, command_fix or fix)
-    return f"{text} {chosen}" if chosen else text
+    fix_text = at_door(fix, command_fix or fix)
+    return f"{text} {fix_text}" if fix_text else text

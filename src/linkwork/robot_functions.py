@@ -44,10 +44,10 @@ def of_frame(name: str) -> Callable[..., Any]:
         return self.compiled(name, frame=frame, axes=axes)(*values, **how)
 
     method.__name__, method.__doc__ = name, quantity.documentation
-    taken = inspect.signature(method).parameters
-    inputs = [taken["self"].replace(name=each, annotation="Any") for each in quantity.inputs]
+    arguments = inspect.signature(method).parameters
+    inputs = [arguments["self"].replace(name=each, annotation="Any") for each in quantity.inputs]
     names = ("self", "frame", *inputs, *["axes"] * quantity.has_axes, "how")
-    parameters = [taken[each] if isinstance(each, str) else each for each in names]
+    parameters = [arguments[each] if isinstance(each, str) else each for each in names]
     vars(method)["__signature__"] = inspect.Signature(parameters, return_annotation="Any")
     return method
 
@@ -163,9 +163,9 @@ def stepper(
     """
     from .sim import Stepper
 
-    chosen = Options.from_arguments("stepper", options)
+    settings = Options.from_arguments("stepper", options)
     with memory_reported("these samples", where="stepper", fix="step fewer samples at a time"):
-        return Stepper(self, samples, dt, substeps, q0, v0, chosen)
+        return Stepper(self, samples, dt, substeps, q0, v0, settings)
 
 
 def identify(self: Robot, logs: Log | Sequence[Log], method: str = "consistent", **options: Any) -> Fit:

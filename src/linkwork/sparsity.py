@@ -78,8 +78,8 @@ class Pattern:
             raise ShapeError("a sparse matrix is of one state", where="Pattern.sparse", got=array.shape,
                              expected=f"({self.size},) of a matrix, not of shape {self.shape}")  # fmt: skip
         constants = np.array(self.constants, array.dtype)
-        kept = (self._places < self.size) | np.append(np.ones(self.size), constants != 0).astype(bool)[self._places]
-        rows, columns = np.nonzero(kept)
+        mask = (self._places < self.size) | np.append(np.ones(self.size), constants != 0).astype(bool)[self._places]
+        rows, columns = np.nonzero(mask)
         return csr_array((np.append(array, constants)[self._places[rows, columns]], (rows, columns)), shape=self.shape)
 
     def _checked(self, values: Any, where: str) -> np.ndarray:
@@ -88,7 +88,7 @@ class Pattern:
         except ValueError as error:
             raise ShapeError("this is not a rectangular array", where=where, got=error) from error
         if array.dtype.kind not in "fiu":
-            raise ShapeError("these are no packed numbers", where=where, got=f"dtype {array.dtype}")
+            raise ShapeError("these are not packed numbers", where=where, got=f"dtype {array.dtype}")
         if array.shape[-1:] != (self.size,):
             raise ShapeError("wrong shape", where=where, got=array.shape, expected=f"(..., {self.size}), packed")
         return array if array.dtype.kind == "f" else array.astype(float)

@@ -331,7 +331,7 @@ def test_floating_point_flags_of_every_thread_are_the_callers():
 def test_numbers_of_threads(bad):
     state = np.ones((2, 4))
     with pytest.raises(
-        linkwork.LinkworkError, match=r'no number of threads.*\n  got: .*\n  expected: a positive .* "auto"'
+        linkwork.LinkworkError, match=r'not a number of threads.*\n  got: .*\n  expected: a positive .* "auto"'
     ):
         ROBOT.inverse_dynamics(state, state, state, threads=bad)
 

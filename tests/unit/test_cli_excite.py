@@ -76,7 +76,7 @@ def test_room_and_still(run):
         (("planar2r", "--velocity", "fast"), 2, "not a number"),
         (("planar2r", "--velocity", "elbow=1,2"), 2, "JOINT=NUMBER"),
         (("planar2r", "--still", "elbow", "--still", "shoulder=1"), 2, "for all joints or for none"),
-        (("planar2r", "--frames", "tip", "--box", "1,2"), 1, "no box"),
+        (("planar2r", "--frames", "tip", "--box", "1,2"), 1, "not a box"),
         (("planar2r", "--objective", "speed"), 1, "objective"),
         (("quadruped",), 1, "floating base"),
     ],

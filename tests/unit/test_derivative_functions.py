@@ -281,9 +281,9 @@ def test_packed_with_wrenches():
         ((np.zeros(4),), "this is not a result of the function"),
         ((np.zeros(3), np.zeros(3)), r"wrong shape\n  got: \(3,\)\n  expected: \(..., 4\), packed"),
         ((1.0, 2.0), "wrong shape"),
-        ((["a"] * 4, np.zeros(3)), "no packed numbers"),
+        ((["a"] * 4, np.zeros(3)), "not packed numbers"),
         (([[1.0], [1.0, 2.0]], np.zeros(3)), "not a rectangular array"),
-        ((np.zeros(4, complex), np.zeros(3)), "no packed numbers"),
+        ((np.zeros(4, complex), np.zeros(3)), "not packed numbers"),
     ),
 )
 def test_wrong_packed_results(value, message: str):

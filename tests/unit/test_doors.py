@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 
 import linkwork
+from linkwork.cli import COMMANDS
 
 PYTHON = re.compile(
     r"`known`|linkwork\.[a-z]|robot\.|load\(|[a-z_]+=(['\"{\[]|True|False|[0-9.])|[A-Z][a-z]+[A-Z]\w+\."
@@ -37,6 +40,11 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
         ),
         (("inspect", "robot/r.xml"), "or allow it by --allow-external-files"),
         (("inspect", "bar.urdf"), "load with --structure bar.loops.yaml"),
+        (("eval", "panda", "gravity", "--frame", "panda_link8"), "got: --frame panda_link8"),
+        (("eval", "panda", "gravity", "--axes", "local"), "got: --axes local"),
+        (("params", "panda", "--drives", "nosuch"), "--drives: there is no parameter of drives 'nosuch'"),
+        (("excite", "planar2r", "--height", "0"), "--frames: the frames that keep clear are missing fix: --frames tip"),
+        (("excite", "planar2r", "--still", "nosuch=1"), "--still: there is no joint 'nosuch'"),
     ],
 )
 def test_the_command_line_speaks_of_its_options(words, expected, tmp_path, monkeypatch, run_linkwork):
@@ -49,6 +57,18 @@ def test_the_command_line_speaks_of_its_options(words, expected, tmp_path, monke
     _, out, err = run_linkwork(*words)
     assert expected in " ".join(f"{out} {err}".split())
     assert not PYTHON.search(out + err)
+
+
+def test_options_in_texts_exist(run_linkwork):
+    others = {"--version", "--option", "--build", "--test-dir"}  # of all commands, of any, and of CMake
+    helps = [run_linkwork(name, "--help")[1] for name in COMMANDS]
+    options = others.union(*(re.findall(r"--[a-z][a-z-]+", text) for text in helps))
+    folder = Path(linkwork.__file__).parent
+    for path in (each for each in folder.rglob("*.py") if each.name != "renamed.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        texts = [each.value for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        names = {name for text in texts for name in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)}
+        assert names <= options, path.relative_to(folder)
 
 
 def test_python_speaks_python(run_linkwork):

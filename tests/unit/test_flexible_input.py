@@ -128,7 +128,7 @@ def test_home_of_one_number_may_be_a_list():
     flexible = f"{BEAM}, modes: {{y: 1}}"
     listed, plain = (build(arm(flexible, f"home: {{bend: {home}, hub: [0.5]}}")) for home in ("[0.02]", "0.02"))
     assert listed.home == plain.home == (0.5, 0.02, 0)
-    with pytest.raises(ModelError, match=r"(?s)home.*wrong length.*got: 2 numbers.*expected: 1 numbers"):
+    with pytest.raises(ModelError, match=r"(?s)home.*wrong length.*got: 2 numbers.*expected: 1 number"):
         arm(flexible, "home: {bend: [0.02, 0]}")
 
 

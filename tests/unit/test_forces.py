@@ -287,7 +287,7 @@ def test_fields_may_be_given_as_a_file_gives_them():
         (lambda: Spring(("hand",), stiffness=-1), "Spring.stiffness", "a finite number, zero or more"),
         (lambda: Spring(("hand",), rest=-0.1), "Spring.rest", "a finite number, zero or more"),
         (lambda: Spring(("hand",), slack=-0.1), "Spring.slack", "a finite number, zero or more"),
-        (lambda: Spring(("hand",), shares=(1, 2)), "Spring.shares", "1 numbers, one for each place of `to`"),
+        (lambda: Spring(("hand",), shares=(1, 2)), "Spring.shares", "1 number, one for each place of `to`"),
         (
             lambda: Spring(("hand", "foot"), shares=(1, -2)),
             "Spring.shares",
@@ -342,7 +342,7 @@ def test_springs_are_read_and_written():
         ("{frame: tip, law: spring, to: [lnk1]}", "there is no link or frame 'lnk1'.*link1"),
         ("{frame: tip, law: spring, to: [[0, 1]]}", "expected: 3 numbers"),
         ("{frame: tip, law: spring, to: []}", "to: out of range"),
-        ("{frame: tip, law: spring, to: [link1], shares: [1, 2]}", "shares: out of range.*1 numbers"),
+        ("{frame: tip, law: spring, to: [link1], shares: [1, 2]}", "shares: out of range.*1 number"),
         ("{frame: tip, law: spring, to: [link1], rest: -1}", "rest: out of range"),
         ("{frame: tip, law: drag, to: [link1], length: 1}", "there is no key 'to'"),
     ],

@@ -67,7 +67,7 @@ WORDS = [
     (15, "link 'fore': the link has two rows"),
     (17, "joint 'a': there is no role 'activ'"),
     (17, "joint 'a': not a number; got: 'oily'"),
-    (17, "joint 'a': wrong length; got: 1 numbers"),
+    (17, "joint 'a': wrong length; got: 1 number"),
     (18, "joint 'b': 'joint' is missing"),
     (20, "frame 'tool': there is no link 'for'"),
     (21, "frame 'tool': the name of the frame is used twice"),

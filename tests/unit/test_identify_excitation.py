@@ -232,7 +232,7 @@ def test_noise_in_files_of_strangers(tmp_path):
         if odd == {"z": [1, 2]} or odd == 7 or len(odd["q"] or ()) != 2:
             assert Log.read(path).noise == {}
         else:
-            with pytest.raises(LinkworkError, match=r"log\.csv: noise, q: no standard deviation"):
+            with pytest.raises(LinkworkError, match=r"log\.csv: noise, q: this is not a standard deviation"):
                 Log.read(path)
 
 

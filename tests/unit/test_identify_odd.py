@@ -57,7 +57,7 @@ def test_deviations_where_noise_lasts():
     found = consistent_fit(data, plain, Prior.of(unknowns, unknowns.prior, typical_sizes(unknowns, plain.x)), 1e-6)
     K = unknowns.matrix
     assert plain.lasting > 4
-    assert np.median(np.sqrt(np.diag(K @ found.spread @ K.T)) / plain.deviations) == pytest.approx(1, rel=0.1)
+    assert np.median(np.sqrt(np.diag(K @ found.covariance @ K.T)) / plain.deviations) == pytest.approx(1, rel=0.1)
 
 
 def test_a_reference_with_rates_that_were_not_measured():

@@ -182,7 +182,7 @@ def test_floating_joints():
     second = JointDescription("more", "floating", "l1", "loose", role="passive")
     twice = platform(joints=(*others, first, second), links=(*platform().links, Link("loose", body())), floating=True)
     assert check(twice) == ()  # anywhere, and several of them
-    assert_finds(platform(home={"free": 0.0}), "error", there, "1 numbers, a floating joint 7")
+    assert_finds(platform(home={"free": 0.0}), "error", there, "1 number, a floating joint 7")
     assert check(platform(home={"free": (0, 0, 1, 0, 0, 0, 1)})) == ()
     limited = platform(joints=(replace(first, upper=1.0), *others))
     assert_finds(limited, "warning", there, "limits have no effect on a floating joint")

@@ -181,7 +181,7 @@ def test_more_equations_than_joints_and_yet_it_moves():
         ),
         (
             replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", TURNED)),)),
-            ("frames of loop 'cut' point in opposite directions", "fix: turn one of the two frames round"),
+            ("frames of loop 'cut' point in opposite directions", "fix: rotate one of the two frames by half a turn"),
         ),
         (
             replace(four_bar(), constraints=(replace(CUT, second=("rocker_link", ROUNDED)),)),

@@ -322,7 +322,7 @@ def test_planar_and_floating_joints_anywhere_move_as_in_pinocchio(normal: str):
         ("<robot name='r'>\n<xacro:include filename='x'/></robot>", ["line 2", "fix: expand it first: xacro FILE"]),
         (robot(joint='<origin xyz="${a} 0 0"/>'), ["line 5: joint 'elbow' <origin>", "'${a}'", "fix: expand"]),
         (robot(joint='<origin xyz="1,0 0 0"/>'), ["'1,0'", "a finite number"]),
-        (robot(joint='<origin xyz="1,0,0"/>'), ["has 1 numbers", "got: '1,0,0'", "expected: 3 numbers"]),
+        (robot(joint='<origin xyz="1,0,0"/>'), ["has 1 number", "got: '1,0,0'", "expected: 3 numbers"]),
         (robot(joint='<origin xyz="0 0"/>'), ["has 2 numbers"]),
         (robot(joint='<origin xyz=""/>'), ["'xyz' is missing or empty"]),
         (robot(joint='<origin rpy="0 0 nan"/>'), ["'nan'"]),

@@ -59,7 +59,7 @@ def bench(
 
 
 def _pinocchio_table(version: str, rows: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Table:
-    shown = [
+    columns_shown = [
         [
             row["quantity"], row["batch_ns_per_state"], peer["batch_ns_per_state"],
             peer["batch_ns_per_state"] / row["batch_ns_per_state"], row["one_call_us"], peer["one_call_us"],
@@ -73,4 +73,4 @@ def _pinocchio_table(version: str, rows: list[dict[str, Any]], peers: list[dict[
         "Pinocchio: rneaInParallel and abaInParallel with one thread for batches, crba call by call. Results were"
         " compared without friction and rotor inertias; linkwork's times include those of the file."
     )
-    return Table(f"Compared with Pinocchio {version}", columns, shown, [note])
+    return Table(f"Compared with Pinocchio {version}", columns, columns_shown, [note])

@@ -56,18 +56,18 @@ def count(
     """
     if passes and derivatives:
         raise LinkworkError("choose one of these tables", got="--passes and --derivatives", fix="leave one of them out")
-    robot, counted, tables = source.load(), inspection.count, count_tables
+    robot, count_rows, tables = source.load(), inspection.count, count_tables
     if passes:
-        counted, tables = inspection.passes, pass_tables
+        count_rows, tables = inspection.passes, pass_tables
     elif derivatives:
-        counted, tables = inspection.derivatives, derivative_tables
+        count_rows, tables = inspection.derivatives, derivative_tables
     several = quantity if quantity and len(quantity) > 1 else None
     if several and (passes or derivatives):
         got = ", ".join(several)
         raise LinkworkError("--passes and --derivatives take one quantity", got=got, fix="leave one --quantity")
     with progress("tracing"):
-        asked: Any = several or (quantity[0] if quantity else None)
-        facts = counted(robot, asked, method, frame=frame, parameters=parameters)
+        request: Any = several or (quantity[0] if quantity else None)
+        facts = count_rows(robot, request, method, frame=frame, parameters=parameters)
     if json:
         print_json(facts)
     else:

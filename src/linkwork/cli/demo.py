@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from .. import inspection
-from ..errors import LinkworkError
+from ..errors import LinkworkError, counted
 from ..formulations import sizes
 from ..inspection import tables
 from ..inspection.agreement import STATES
@@ -35,7 +35,9 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     start = time.perf_counter()
     robot, loaded = source.load(), time.perf_counter() - start
     if not robot.nv:
-        raise LinkworkError("this robot does not move, so there is nothing to show", where=source.name)
+        raise LinkworkError(
+            "this robot does not move, so there is nothing to show", where=source.name, fix="choose a robot with joints"
+        )
     with progress("compiling every formulation and comparing"):
         checks = inspection.checks(robot)
     speed = []
@@ -46,7 +48,7 @@ def demo(source: Source = "panda", json: Json = False) -> None:  # type: ignore[
     if json:
         print_json({"robot": robot.name, "states": STATES, "checks": checks, "speed": speed, "host": host_facts()})
     else:
-        size = f"{len(robot.position_names)} joints, {robot.model.base} base"
+        size = f"{counted(len(robot.position_names), 'joint')}, {robot.model.base} base"
         say(f"{robot.name}: {size}, loaded in {1e3 * loaded:.0f} ms", "bold")
         show(tables.agreement(f"Agreement at {STATES} random states", checks))
         show(tables.speed("Operations per state, and native speed in batches of 4096", speed))

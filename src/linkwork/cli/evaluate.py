@@ -79,9 +79,8 @@ def evaluate(
 
     One state: VALUES are numbers in the order of the joints, 0,0.1,..., or by name, joint1=0.1,joint2=... The default
     is zero. For positions it is the home position of the robot file, if it has one. For a robot with closed loops,
-    give the positions of the independent joints; the others are solved for,
-    starting from home. With --input, a vector given on the command
-    line applies to every state of the file.
+    give the positions of the independent joints; the others are solved for, starting from home. With --input, a vector
+    given on the command line applies to every state of the file.
 
     CSV: one row per state under a header. A column is named after its vector and joint: q:joint1, v:joint1, a:joint1,
     tau:joint1 (or with a dot, q.joint1). Others are ignored. A floating base has q:base.x, y, z, qx, qy, qz, qw, and
@@ -119,8 +118,8 @@ def evaluate(
     thread_count = int(threads) if threads.isdecimal() else threads
     if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
-    chosen = quantity[0] if len(quantity) == 1 else quantity
-    function = robot.compile(chosen, method=method, frame=frame, axes=axes, dtype=dtype)
+    quantities = quantity[0] if len(quantity) == 1 else quantity
+    function = robot.compile(quantities, method=method, frame=frame, axes=axes, dtype=dtype)
     missing = [name for name in inputs if name not in state]
     if input is not None and not missing:
         got = "all of " + ", ".join(inputs)
@@ -146,7 +145,7 @@ def evaluate(
     if json:
         print_json(
             {
-                "robot": robot.name, "quantity": chosen, "method": function.label.method,
+                "robot": robot.name, "quantity": quantities, "method": function.label.method,
                 "signature": function.signature, "labels": {each.name: each.labels for each in results},
                 "inputs": state if input is None else str(input), "states": states,
                 "output": {each.name: each.values for each in results} if output is None else str(output),
@@ -182,13 +181,13 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
 
 def _labels(model: Model, output: Variable) -> list[list[str]]:
     """Return the names along each axis of an output."""
-    named = {"residual": row_names(model), "frames": list(model.frames)}
+    names = {"residual": row_names(model), "frames": list(model.frames)}
     if "adaptive" in output.shape:
-        named["adaptive"] = list(parameter_vector(model, "standard", ["IA"]).names)
+        names["adaptive"] = list(parameter_vector(model, "standard", ["IA"]).names)
     if "parameters" in output.shape:
-        named["parameters"] = list(parameter_vector(model, "minimal").names)
+        names["parameters"] = list(parameter_vector(model, "minimal").names)
     return [
-        list(output.along(k) or (named[str(axis)] if axis in named else entries(model, str(axis))))
+        list(output.along(k) or (names[str(axis)] if axis in names else entries(model, str(axis))))
         for k, axis in enumerate(output.shape)
     ]
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import inspection, io
+from ..errors import counted
 from ..table import Table
 from .common import EXTERNAL, PARAMETERS, STRUCTURE, Json, Overwrite, Source, takes_robot
 from .printing import print_json, say, show
@@ -74,7 +75,7 @@ def convert(
     if json:
         print_json(facts)
         return
-    say(f"wrote {' and '.join(facts['files'])}: {len(facts['joints'])} joints")
+    say(f"wrote {' and '.join(facts['files'])}: {counted(len(facts['joints']), 'joint')}")
     say(f"read back: torques and poses agree at 100 random states, relative deviation {facts['deviation']:.1e}")
     for what in facts["dropped"]:
         say(f"not in the file: {what}")

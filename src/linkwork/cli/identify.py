@@ -156,7 +156,12 @@ def identify(
     outputs = {"--output": output, "--report": report, "--plot": plot}
     _require_places(outputs, [Path(source.name), *logs, *(held_out or ())])
     options |= _identified(known)
-    columns_read = {**_columns(columns or ()), "units": _pairs(units, "--units"), "gains": _gains(gains), "rate": rate}
+    columns_read = {
+        **_columns(columns or ()),
+        "units": _pairs(units, "--units", "KIND=UNIT"),
+        "gains": _gains(gains),
+        "rate": rate,
+    }
     columns_read |= {"joints": joints.split(",") if joints else None, "decimal": decimal}
     robot = source.load()
 
@@ -177,13 +182,13 @@ def identify(
             fit.plot(path=plot)
     for path, text in texts.items():
         write_text(path, text)
-    written = [*map(str, texts), *([str(plot)] if plot is not None else [])]
+    paths = [*map(str, texts), *([str(plot)] if plot is not None else [])]
     if json:
-        print_json(summary(fit) | {"files": written})
+        print_json(summary(fit) | {"files": paths})
         return
     show_fit(fit)
     say(f"{time.perf_counter() - start:.2f} s.", "dim")
-    for name in written:
+    for name in paths:
         say(f"wrote {name}")
 
 
@@ -236,13 +241,14 @@ def _which(text: str) -> Any:
     return parts[0] if len(parts) == 1 else parts
 
 
-def _pairs(text: str | None, option: str) -> dict[str, str] | None:
+def _pairs(text: str | None, option: str, form: str) -> dict[str, str] | None:
+    """Parse NAME=VALUE,...; ``form`` is how the option writes it."""
     if text is None:
         return None
     pairs = [part.partition("=") for part in text.split(",")]
     for name, equals, _ in pairs:
         if not equals:
-            raise typer.BadParameter(f"{name!r} is not of the form KIND=UNIT", param_hint=option)
+            raise typer.BadParameter(f"{name!r} is not of the form {form}", param_hint=option)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -250,7 +256,8 @@ def _gains(text: str | None) -> Any:
     if text is None:
         return None
     if "=" in text:
-        return {name: number(value, "--gains") for name, value in (_pairs(text, "--gains") or {}).items()}
+        pairs = _pairs(text, "--gains", "JOINT=NUMBER") or {}
+        return {name: number(value, "--gains") for name, value in pairs.items()}
     values = [number(part, "--gains") for part in text.split(",")]
     return values if len(values) > 1 else values[0]
 

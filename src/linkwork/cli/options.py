@@ -32,11 +32,11 @@ class Typed:
     def parameter(self, option: Field[Any], method: str) -> inspect.Parameter:
         """Return the parameter for Typer. Without a value, Python's default applies."""
         default = default_of(option, method)
-        shown = ",".join(default) if self.parse and default else True
+        default_text = ",".join(default) if self.parse and default else True
         kind = str if self.parse else self.kind or type(default)
         default = None if self.parse or self.repeated else default
         kind = list[kind] if self.repeated else kind
-        typed = typer.Option(metavar=self.metavar, help=help_of(method, option.name), show_default=shown)
+        typed = typer.Option(metavar=self.metavar, help=help_of(method, option.name), show_default=default_text)
         annotation = Annotated[kind | None if default is None else kind, typed]
         return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -49,7 +49,7 @@ def help_of(method: str, option: str) -> str:
 def takes_options(method: str, options: Mapping[str, Typed]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options of a method of Robot, or of ``excite``, in place of its parameter ``options``, which gets
     a dict of the values that were typed, as Python takes them."""
-    known = OPTIONS[method].taken_by(method)
+    table = OPTIONS[method].taken_by(method)
 
     def parse(values: dict[str, Any]) -> dict[str, Any]:
         parsed = {name: value for name, value in values.items() if value is not None}
@@ -58,4 +58,4 @@ def takes_options(method: str, options: Mapping[str, Typed]) -> Callable[[Callab
                 parsed[name] = parse_one(value, f"--{name.replace('_', '-')}")
         return parsed
 
-    return takes_several("options", [typed.parameter(known[name], method) for name, typed in options.items()], parse)
+    return takes_several("options", [typed.parameter(table[name], method) for name, typed in options.items()], parse)

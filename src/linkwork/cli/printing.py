@@ -57,20 +57,20 @@ def _show_rows(table: Table) -> None:
     words = [max(map(cell_len, " ".join(column).split()), default=0) for column in texts]
     lines = [max(map(cell_len, "\n".join(column).split("\n"))) for column in texts]
     screen, every = console(), range(len(columns))
-    needed = [k for k in every if not columns[k][0].spare]
-    for shown, gap in ((every, 2), (every, 1), (needed, 2), (needed, 1)):
-        room = screen.width - gap * (len(shown) - 1)
-        if sum(words[k] for k in shown) <= room:
+    essential = [k for k in every if not columns[k][0].spare]
+    for columns_shown, gap in ((every, 2), (every, 1), (essential, 2), (essential, 1)):
+        room = screen.width - gap * (len(columns_shown) - 1)
+        if sum(words[k] for k in columns_shown) <= room:
             break
-    widths = {k: lines[k] for k in shown}
-    while sum(widths.values()) > room and (longer := [k for k in shown if widths[k] > words[k]]):
+    widths = {k: lines[k] for k in columns_shown}
+    while sum(widths.values()) > room and (longer := [k for k in columns_shown if widths[k] > words[k]]):
         widths[max(longer, key=lambda k: widths[k])] -= 1
     grid = Grid(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
-    for k in shown:
+    for k in columns_shown:
         grid.add_column(texts[k][0], justify="right" if columns[k][1] == "right" else "left", width=widths[k])
-    for row in zip(*(texts[k][1:] for k in shown), strict=True):
+    for row in zip(*(texts[k][1:] for k in columns_shown), strict=True):
         grid.add_row(*row)
-    screen.width = max(screen.width, sum(widths.values()) + gap * len(shown))
+    screen.width = max(screen.width, sum(widths.values()) + gap * len(columns_shown))
     screen.print(grid)
     print()
 

@@ -8,6 +8,7 @@ from typing import Any
 from rich.tree import Tree
 
 from .. import inspection
+from ..errors import counted
 from ..formulations import METHODS, QUANTITIES
 from ..inspection import tables
 from ..inspection.facts import ground
@@ -90,5 +91,6 @@ def _show_summary(model: Model, facts: Mapping[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     bodies = sum(joint.kind.free for joint in model.coordinates.joints) - model.moving_base
     floating = f", {bodies} floating bod{'y' if bodies == 1 else 'ies'}" if bodies and not model.constrained else ""
-    say(f"{facts['base']} base, {len(model.position_names)} joints{floating}, nq = {model.nq}, nv = {model.nv}")
+    joints = counted(len(model.position_names), "joint")
+    say(f"{facts['base']} base, {joints}{floating}, nq = {model.nq}, nv = {model.nv}")
     say(f"mass {facts['total_mass']:g} kg ({facts['moving_mass']:g} kg moving), gravity ({gravity}) m/s^2")

@@ -24,6 +24,7 @@ from ..sim.simulate import all_outputs
 from ..sim.trajectory.outputs import CONTACT_OUTPUTS, OUTPUTS
 from ..table import Column, Table
 from .common import PICTURES, Json, Plot, Source, option, quantity_option, require_suffix, takes_robot
+from .options import help_of
 from .printing import print_json, progress, say, show
 from .states import parse
 
@@ -62,7 +63,7 @@ def simulate(
             f"Integrator: {', '.join(INTEGRATORS)}. Default: the first that is stable for the robot's fastest modes.",
         ),
     ] = None,
-    every: Annotated[int, option(None, "Record every n-th step.", min=1)] = 1,
+    every: Annotated[int, option(None, help_of("simulate", "every"), min=1)] = 1,
     contacts: Annotated[
         str | None,
         option(
@@ -116,8 +117,8 @@ def simulate(
     if contacts is not None:
         if contacts.isalpha():
             one_of_names("choice of contacts", contacts, (*KINDS, "all"), where="--contacts")
-        held: Any = np.ones(len(model.switched)) if contacts == "all" else contacts
-        options = replace(options, contacts=held if contacts.isalpha() else parse(model, "contacts", contacts))
+        switches: Any = np.ones(len(model.switched)) if contacts == "all" else contacts
+        options = replace(options, contacts=switches if contacts.isalpha() else parse(model, "contacts", contacts))
         q = robot.standing_position() if q0 is None and model.switched and model.moving_base else q
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
@@ -225,11 +226,11 @@ def _reference(model: Model, q0: np.ndarray, goal: str, duration: float) -> Quin
     if not motors:
         fix = "--commands drives it" if model.commands.size else "--v0 sets it in motion"
         raise LinkworkError("a goal needs motors, and this robot has none", where="--goal", got=goal, fix=fix)
-    driven = model.names_of(model.mobility.motors)
+    motor_names = model.names_of(model.mobility.motors)
     bases = tuple(f"{joint.name}." for joint in model.coordinates.joints if joint.kind.free)
     for name in (part.partition("=")[0].strip() for part in goal.split(",")):
-        if bases and name.startswith(bases) and name not in driven:
-            expected = f"joints with motors: {', '.join(driven)}"
+        if bases and name.startswith(bases) and name not in motor_names:
+            expected = f"joints with motors: {', '.join(motor_names)}"
             raise LinkworkError("no motor moves this directly", where="--goal", got=name, expected=expected)
     end = parse(model, "q", goal, "--goal")
     return Quintic(q0[motors], end[motors], duration)

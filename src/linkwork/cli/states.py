@@ -16,7 +16,7 @@ import numpy as np
 
 from ..assembly import Assembler
 from ..compose import compile
-from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..errors import LinkworkError, ShapeError, UnknownNameError, counted
 from ..files import write_bytes
 from ..inspection.states import entries, neutral
 from ..model import Model
@@ -47,13 +47,14 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
         values = numbers(text, option) if text.strip() else []
         if len(values) not in (len(names), len(independent)):
             several = f" (or {len(independent)}: {', '.join(independent)})" if assembler and independent else ""
-            expected = f"{len(names)} numbers: {', '.join(names)}{several}"
-            raise ShapeError("wrong number of values", where=option, got=f"{len(values)} numbers", expected=expected)
+            expected = f"{counted(len(names), 'number')}: {', '.join(names)}{several}"
+            got = counted(len(values), "number")
+            raise ShapeError("wrong number of values", where=option, got=got, expected=expected)
         if len(values) == len(names):
             return closed(model, vector, np.array(values), option)
-        entered = dict(zip(independent, values, strict=True))
+        values_by_name = dict(zip(independent, values, strict=True))
     else:
-        entered = {}
+        values_by_name = {}
         for part in text.split(","):
             name, _, value = part.rpartition("=")
             if name.strip() not in (*names, *rotations):
@@ -61,37 +62,37 @@ def parse(model: Model, vector: str, text: str, option: str = "") -> np.ndarray:
                     message = f"joint {name.strip()!r} has {len(parts)} entries"
                     raise ShapeError(message, where=option, got=part.strip(), expected=f"some of: {', '.join(parts)}")
                 raise UnknownNameError(kind_of(vector), name.strip(), [*names, *rotations], where=option)
-            entered[name.strip()] = number(value, option)
+            values_by_name[name.strip()] = number(value, option)
     start = neutral(model, vector)
-    result = _rotated(model, start, entered, option) if rotations else start.copy()
+    result = _rotated(model, start, values_by_name, option) if rotations else start.copy()
     for name in names:
-        if name in entered:
-            result[names.index(name)] = entered[name]
+        if name in values_by_name:
+            result[names.index(name)] = values_by_name[name]
     for at in model.coordinates.quaternions if vector == "q" else ():
         rest = 1.0 - result[at] @ result[at]
-        if set(names[at]) & set(entered) and names[at][-1] not in entered and rest > 0:
+        if set(names[at]) & set(values_by_name) and names[at][-1] not in values_by_name and rest > 0:
             result[at.stop - 1] = math.sqrt(rest)
-    if assembler and set(entered) <= set(independent):
+    if assembler and set(values_by_name) <= set(independent):
         return assembler(result[assembler.places]).require()
     if assembler:
-        fixed = (result != start) | np.isin(names, list(entered))
+        fixed = (result != start) | np.isin(names, list(values_by_name))
         assembly = assembler(result[assembler.places], guess=result)
         if assembly.solved and np.allclose(assembly.q[fixed], result[fixed], rtol=0, atol=OPEN):
             return assembly.q
     return closed(model, vector, result, option)
 
 
-def _rotated(model: Model, q: np.ndarray, entered: Mapping[str, float], option: str) -> np.ndarray:
+def _rotated(model: Model, q: np.ndarray, entries: Mapping[str, float], option: str) -> np.ndarray:
     """Rotate positions by those entries of v that have no entry in q; zero a quaternion that is given in part."""
     names, velocities = model.coordinates.names, model.coordinates.velocities.names
-    step = np.array([0.0 if name in names else entered.get(name, 0.0) for name in velocities])
+    step = np.array([0.0 if name in names else entries.get(name, 0.0) for name in velocities])
     q = model.coordinates.integrate(q, step)
-    rotated = {name.rpartition(".")[0] for name in entered if name not in names}
+    rotated = {name.rpartition(".")[0] for name in entries if name not in names}
     for at in model.coordinates.quaternions:
-        if parts := [name for name in names[at] if name in entered]:
+        if parts := [name for name in names[at] if name in entries]:
             if parts[0].rpartition(".")[0] in rotated:
                 fix = "give the rotation, or the quaternion"
-                raise LinkworkError("a rotation is given twice", where=option, got=", ".join(entered), fix=fix)
+                raise LinkworkError("a rotation is given twice", where=option, got=", ".join(entries), fix=fix)
             q[at] = 0.0
     return q
 
@@ -117,8 +118,8 @@ def closed(model: Model, vector: str, q: np.ndarray, where: str) -> np.ndarray:
 def read_states(path: Path, model: Model, vectors: Sequence[str]) -> dict[str, np.ndarray]:
     """Read vectors from a file, each with leading batch axes."""
     try:
-        read = _read_csv if path.suffix.lower() == ".csv" else _read_arrays
-        states = read(path, model, vectors)
+        reader = _read_csv if path.suffix.lower() == ".csv" else _read_arrays
+        states = reader(path, model, vectors)
     except OSError as error:
         raise LinkworkError(
             f"the file cannot be read: {error.strerror or error}", where=str(path),

@@ -92,10 +92,10 @@ def _spread(folder: Path) -> Table:
         name for name in parquet.read_schema(files[0]).names if name.startswith(("final.", "peak.", "rms.", "mean."))
     ]
     table = parquet.read_table(folder / "rows", columns=[*names[:MOST], "diverged"])
-    kept = table["diverged"].to_numpy() < 0
+    finite = table["diverged"].to_numpy() < 0
     rows: list[list[Any]] = []
     for name in names[:MOST]:
-        column = table[name].to_numpy()[kept]
+        column = table[name].to_numpy()[finite]
         column = column[np.isfinite(column)]
         if len(column):
             rows.append([name, *np.percentile(column, [5, 50, 95]).tolist()])

@@ -151,10 +151,10 @@ def _branch(model: Model, body: int) -> list[int]:
     return [body, *model.ancestors(body)] if body else []
 
 
-def _before(inner: Pose, placed: Transform | Pose) -> Pose:
-    """Return the outer frame in which ``placed`` puts the frame ``inner``."""
-    rotation = Matrix(*(placed.outward(row) for row in inner.rotation.rows))
-    return Pose(rotation, inner.origin - rotation @ placed.origin)
+def _before(inner: Pose, placement: Transform | Pose) -> Pose:
+    """Return the outer frame in which ``placement`` puts the frame ``inner``."""
+    rotation = Matrix(*(placement.outward(row) for row in inner.rotation.rows))
+    return Pose(rotation, inner.origin - rotation @ placement.origin)
 
 
 class ConstraintEquations:

@@ -69,24 +69,24 @@ def _around(model: Model, home: np.ndarray, rank: int) -> list[np.ndarray]:
 
 def _well_conditioned(J: np.ndarray, choices: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return one row from each of the ``choices``, that with the largest part orthogonal to those before."""
-    rest, chosen = J.copy(), []
+    rest, choice = J.copy(), []
     for rows in choices:
-        sizes = [np.linalg.norm(rest[r]) if r not in chosen else 0.0 for r in rows]
+        sizes = [np.linalg.norm(rest[r]) if r not in choice else 0.0 for r in rows]
         best = rows[int(np.argmax(np.round(np.array(sizes) / max(sizes), 6)))]  # the first of equals
         direction = rest[best] / np.linalg.norm(rest[best])
         rest = rest - np.outer(rest @ direction, direction)
-        chosen.append(best)
-    return tuple(sorted(chosen))
+        choice.append(best)
+    return tuple(sorted(choice))
 
 
 def _conditioning(J: np.ndarray, rows: tuple[int, ...]) -> float:
     """Return the smallest singular value of these rows, relative to the smallest nonzero one of all rows."""
-    chosen, every = (np.linalg.svd(part, compute_uv=False) for part in (J[list(rows)], J))
-    return float(chosen[len(rows) - 1] / max(every[len(rows) - 1], 1e-300))
+    choice, every = (np.linalg.svd(part, compute_uv=False) for part in (J[list(rows)], J))
+    return float(choice[len(rows) - 1] / max(every[len(rows) - 1], 1e-300))
 
 
 def constraint_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the Jacobian of the constraints by the velocities of the non-mimic joints, at the user's q, for ranks and
+    """Return the Jacobian of the constraints for the velocities of the non-mimic joints, at the user's q, for ranks and
     choices. It has no units, so these do not depend on the size of the robot, and no rounding errors.
 
     Lengths in rows and columns are measured in a unit near the robot's size. Rows of gears are divided by their largest

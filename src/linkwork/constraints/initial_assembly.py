@@ -64,11 +64,11 @@ def check_home(description: Description, model: Model, closed: Model) -> Iterato
     for joint, v, at in zip(
         closed.coordinates.joints, closed.coordinates.velocity_ranges, closed.coordinates.position_ranges, strict=True
     ):
-        where, moved = description.place("joint", joint.name), step[v.start : v.stop]
+        where, change = description.place("joint", joint.name), step[v.start : v.stop]
         before, after = model.home[at.start], closed.home[at.start]
-        if joint.name in description.independent and np.abs(moved).max() > MOVED:
+        if joint.name in description.independent and np.abs(change).max() > MOVED:
             shift, turn = (
-                float(np.linalg.norm(moved[[t is kind for t in joint.kind.turning]])) for kind in (False, True)
+                float(np.linalg.norm(change[[t is kind for t in joint.kind.turning]])) for kind in (False, True)
             )
             instead = f"moved by {shift:.3g} m, turned by {math.degrees(turn):.3g} degrees"
             if joint.kind.nq == 1:

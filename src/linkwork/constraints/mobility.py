@@ -43,10 +43,10 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     _require_moving(model, q, holonomic, closing)
     if len(holonomic) < len(J):
         _require_rolling(model, q, J, rank, holonomic)
-    chosen = _named(model, independent, J, rank) if independent else _choice(model, J, rank)
-    mobility = _mobility(model, J, chosen, redundant)
-    others = [k for k in range(model.coordinates.nv) if k not in chosen]
-    configuration = _left(model, holonomic, closing, [others, chosen])
+    choice = _independent_by_name(model, independent, J, rank) if independent else _choose_independent(model, J, rank)
+    mobility = _mobility(model, J, choice, redundant)
+    others = [k for k in range(model.coordinates.nv) if k not in choice]
+    configuration = _independent_by_groups(model, holonomic, closing, [others, choice])
     rows = independent_rows(model, rank, closing)
     return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration))
 
@@ -54,25 +54,25 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:
     """Return closed positions near home. If possible, the independent joints keep their positions, and modes stay zero;
     a rolling robot is set down as it is."""
-    start, named = np.array(model.home), list(_freedoms(model, independent))
-    if not (named or all(holding_positions(model))):
-        named = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
-    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in named]
-    for kept in filter(None, ([*named, *modes], named, modes)):
-        q = _settled(model, start, np.delete(np.eye(model.coordinates.nv), kept, axis=0))
+    start, freedoms = np.array(model.home), list(_freedoms(model, independent))
+    if not (freedoms or all(holding_positions(model))):
+        freedoms = [k for k in range(model.coordinates.nv) if not model.coordinates.joint_of(k).kind.free]
+    modes = [k for k in range(model.coordinates.nv) if model.coordinates.joint_of(k).kind.modes and k not in freedoms]
+    for candidates in filter(None, ([*freedoms, *modes], freedoms, modes)):
+        q = _closest_closed(model, start, np.delete(np.eye(model.coordinates.nv), candidates, axis=0))
         if _is_closed(model, q):
             return q
-    return _settled(model, start)
+    return _closest_closed(model, start)
 
 
-def _settled(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
+def _closest_closed(model: Model, q: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
     """Return the positions nearest to closed, from a guess; ``along``: allowed directions, default all."""
     along = np.eye(model.coordinates.nv) if along is None else along
 
     def step(at: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         equations = ConstraintEquations.closing(model, at[0].tolist())
-        moved = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
-        return np.array([moved]), np.array([equations.residual], float)
+        solution = closer(equations, at[0].tolist(), shortest(along, float(damping[0, 0])))
+        return np.array([solution]), np.array([equations.residual], float)
 
     return search(step, q[None], 0.01 * CLOSED, STEPS)[0][0]
 
@@ -92,12 +92,12 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
         if OPEN <= gap < ALMOST:
             fix = "write frames and axes that should be parallel with all digits, such as pi/2 and not 1.5708"
         if gap >= OPEN:
-            message, special_fix = loop.kind.gap(_called(loop), gap)
+            message, special_fix = loop.kind.gap(_label(loop), gap)
             gaps.append(message)
             fix = special_fix or fix
         elif ConstraintEquations.at(alone, q.tolist()).aligned[0] <= 0:
             gaps.append(f"the frames of loop {loop.name!r} point in opposite directions")
-            fix = "turn one of the two frames round"
+            fix = "rotate one of the two frames by half a turn"
     raise ModelError(
         "the loops cannot be closed",
         where=f"robot {model.name!r}",
@@ -107,7 +107,7 @@ def _require_closed(model: Model, q: np.ndarray) -> None:
     )
 
 
-def _called(loop: Constraint) -> str:
+def _label(loop: Constraint) -> str:
     """Return its kind and name, for messages."""
     return f"{loop.kind.word} {loop.name!r}"
 
@@ -131,7 +131,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, holo
     free = np.linalg.svd(J)[2][rank:]
     stalled = [k for k in _motors(model) if not np.abs(free[:, k]).max(initial=0.0) > NOTHING]
     if (stalled or not len(free)) and stand_still(model):
-        others = ", ".join(_called(loop) for loop in model.permanent if not loop.kind.closes_loop)
+        others = ", ".join(_label(loop) for loop in model.permanent if not loop.kind.closes_loop)
         raise ModelError(
             "the wheels block each other: no allowed motion moves one of them",
             where=f"robot {model.name!r}",
@@ -142,7 +142,7 @@ def _require_rolling(model: Model, q: np.ndarray, J: np.ndarray, rank: int, holo
     ways = np.random.default_rng(0).normal(size=(3, model.coordinates.nv))
     ways -= (np.linalg.pinv(holonomic, rcond=RANK) @ (holonomic @ ways.T)).T
     ways *= NEARBY[0] * velocity_units(model, q)
-    nearby = [_settled(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
+    nearby = [_closest_closed(model, np.array(model.moved(q.tolist(), way.tolist()))) for way in ways]
     others = [constraint_jacobian(model, at) for at in nearby]
     general = max(map(_rank, others))
     if general == rank and max(_moved_by_motors(model, at) for at in others) > _moved_by_motors(model, J):
@@ -168,8 +168,8 @@ def stand_still(model: Model) -> bool:
     points = tuple(Constraint(loop.name, POINT, loop.first, loop.second) for loop in wheels)
     J, units = constraint_jacobian(model, np.array(model.home)), velocity_units(model, np.array(model.home))
     centres = numbers(ConstraintEquations.at(model.with_permanent(points), model.home).J, model.coordinates.nv) * units
-    moved = centres @ np.linalg.svd(J)[2][_rank(J) :].T
-    return bool(wheels) and not np.abs(moved).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
+    directions = centres @ np.linalg.svd(J)[2][_rank(J) :].T
+    return bool(wheels) and not np.abs(directions).max(initial=0.0) > NOTHING * np.abs(centres).max(initial=0.0)
 
 
 def _motors(model: Model) -> tuple[int, ...]:
@@ -181,19 +181,19 @@ def _moved_by_motors(model: Model, J: np.ndarray) -> int:
     return _rank(np.linalg.svd(J)[2][_rank(J) :][:, list(_motors(model))])
 
 
-def _ties(model: Model, ways: int) -> Sequence[Constraint]:
+def _couplings(model: Model, ways: int) -> Sequence[Constraint]:
     """Return the constraints without which the motors would have more independent motions; all, if it takes several."""
-    ties = []
+    couplings = []
     for loop in model.permanent:
         rest = model.with_permanent(other for other in model.permanent if other is not loop)
         if _moved_by_motors(model, constraint_jacobian(rest, np.array(model.home))) > ways:
-            ties.append(loop)
-    return ties or model.permanent
+            couplings.append(loop)
+    return couplings or model.permanent
 
 
-def determines(model: Model, known: Sequence[int]) -> bool:
+def determines(model: Model, freedoms: Sequence[int]) -> bool:
     """Return whether the positions of these non-mimic velocities determine all others, at home."""
-    others = [k for k in range(model.coordinates.nv) if k not in known]
+    others = [k for k in range(model.coordinates.nv) if k not in freedoms]
     return _rank(closing_jacobian(model, np.array(model.home))[:, others]) == len(others)
 
 
@@ -213,7 +213,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     ways *= units / np.abs(ways).max(axis=-1, keepdims=True)
 
     def near_home(size: float, way: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
-        return _settled(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
+        return _closest_closed(model, np.array(model.moved(q.tolist(), (size * way).tolist())), along)
 
     limit = max(CLOSED, SLACK * float(np.abs(_residual(model, q)).max(initial=0.0)))
     if all(any(_is_closed(model, near_home(size, way, constrained), limit) for size in NEARBY) for way in ways):
@@ -239,7 +239,7 @@ def _require_moving(model: Model, q: np.ndarray, J: np.ndarray, rank: int) -> No
     )
 
 
-def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
+def _choose_independent(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     """Return the independent velocities.
 
     The dependent ones are chosen first from floating bodies, then from passive, elastic and active joints, and within
@@ -258,7 +258,7 @@ def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
     first = None
     while True:
         order = [*(body for body in bodies if body not in last), *chain.from_iterable(roles.values()), *last]
-        independent = _left(model, J, rank, order)
+        independent = _independent_by_groups(model, J, rank, order)
         first = first or independent
         if len(motors) < len(independent) and motors <= {*first} and not motors <= {*independent}:
             return first
@@ -270,7 +270,7 @@ def _choice(model: Model, J: np.ndarray, rank: int) -> tuple[int, ...]:
         last += [body for body in split if body not in last]
 
 
-def _left(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def _independent_by_groups(model: Model, J: np.ndarray, rank: int, groups: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the independent velocities when dependent ones are chosen group by group, best determined first."""
     rest, dependent = J.copy(), []
     for group in groups:
@@ -293,21 +293,21 @@ def _freedoms(model: Model, names: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({k for name in (*names, *others) for k in model.joint_freedoms(name)}))
 
 
-def _named(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
+def _independent_by_name(model: Model, names: Sequence[str], J: np.ndarray, rank: int) -> tuple[int, ...]:
     """Return the velocities that the description calls independent; raises ModelError if they are not."""
     independent = _freedoms(model, names)
     dependent = [k for k in range(model.coordinates.nv) if k not in independent]
     freedoms = J.shape[1] - rank
     if len(independent) != freedoms or _rank(J[:, dependent]) < len(dependent):
         within = in_loops(model)
-        choice = [k for k in _choice(model, J, rank) if model.coordinates.joint_of(k).name in within]
-        suited = ", ".join(model.coordinates.of_freedoms(choice).names)
+        choice = [k for k in _choose_independent(model, J, rank) if model.coordinates.joint_of(k).name in within]
+        suggestions = ", ".join(model.coordinates.of_freedoms(choice).names)
         raise ModelError(
             "these joints cannot be the independent ones",
             where=f"robot {model.name!r}",
             got=f"{', '.join(names)} ({len(independent)} degrees of freedom)",
             expected=f"{freedoms} degrees of freedom that determine all others",
-            fix=f"for example: {suited}" if suited else "leave `independent` out",
+            fix=f"for example: {suggestions}" if suggestions else "leave `independent` out",
         )
     return independent
 
@@ -320,16 +320,17 @@ def _mobility(model: Model, J: np.ndarray, independent: tuple[int, ...], redunda
         G[dependent] = -np.linalg.lstsq(J[:, dependent], J[:, list(independent)], rcond=None)[0]
     joints = [model.coordinates.joint_of(k) for k in range(model.coordinates.nv)]
     motors = _motors(model)
-    moved = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
-    drivable = tuple(k for k, moves in zip(independent, moved, strict=True) if moves and joints[k].role != "elastic")
+    motion = np.abs(G[list(motors)]).max(axis=0, initial=0.0) > NOTHING * np.abs(G).max(initial=0.0)
+    drivable = tuple(k for k, moves in zip(independent, motion, strict=True) if moves and joints[k].role != "elastic")
     got = f"{len(motors)} active joints ({', '.join(model.names_of(motors))}) for {len(independent)} degrees of freedom"
     ways = _rank(G[list(motors)])
     if ways < len(motors) and not redundant:
         many = len(motors) > len(independent)
+        labels = ", ".join(map(_label, _couplings(model, ways)))
         raise ModelError(
             "there are more motors than degrees of freedom" if many else "the motors' velocities depend on each other",
             where=f"robot {model.name!r}",
-            got=f"{got}; their velocities have rank {ways}, coupled by {', '.join(map(_called, _ties(model, ways)))}",
+            got=f"{got}; their velocities have rank {ways}, coupled by {labels}",
             expected="as many active joints as degrees of freedom" if many else "motors that nothing couples",
             fix="mark joints without a motor `role: passive`; or write `actuation: redundant` to share the work",
         )

@@ -44,8 +44,8 @@ def platform_and_legs(model: Model) -> Parallel | str:
     if len(chains) != 1:
         return "it is for a platform whose coordinates are the independent ones, and they are not"
     legs = tuple(_leg(model, loop, chains[0][-1]) for loop in model.permanent)
-    used = [body for chain in (chains[0], *(leg.bodies for leg in legs)) for body in chain]
-    if sorted(used) != list(range(1, model.n_bodies + 1)):
+    bodies = [body for chain in (chains[0], *(leg.bodies for leg in legs)) for body in chain]
+    if sorted(bodies) != list(range(1, model.n_bodies + 1)):
         return "it is for legs on the ground, one for each loop, and there are other bodies"
     return Parallel(chains[0], legs)
 

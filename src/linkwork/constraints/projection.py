@@ -26,11 +26,11 @@ def closer(equations: ConstraintEquations, q: Sequence[Scalar], solve: Solve) ->
     return equations.model.moved(q, [-x for x in solve(equations)])
 
 
-def keeping(known: Sequence[int], damping: Scalar = None) -> Solve:
-    """Return the least-squares solver that keeps the ``known`` velocities zero, with Marquardt's ``damping`` if any."""
+def keeping(freedoms: Sequence[int], damping: Scalar = None) -> Solve:
+    """Return the least-squares solver that keeps velocities (``freedoms``) zero, with Marquardt's ``damping``."""
 
     def solve(equations: ConstraintEquations) -> list[Scalar]:
-        unknown = [k for k in range(equations.model.coordinates.nv) if k not in known]
+        unknown = [k for k in range(equations.model.coordinates.nv) if k not in freedoms]
         columns, b = equations.columns(unknown), list(equations.residual)
         if damping is not None:
             damp, n = sqrt(damping), len(columns)
@@ -73,7 +73,7 @@ def search(
     best, steps = q.copy(), np.zeros(len(q), int)
     todo, at, damping, least = np.arange(len(q)), q, np.full((len(q), 1), 1e-4), np.full(len(q), np.inf)
     for iteration in range(iterations + 1):
-        moved, r = step(at, damping)
+        next_q, r = step(at, damping)
         square = (r * r).sum(axis=-1)
         better = square <= least
         best[todo[better]], steps[todo[better]] = at[better], iteration
@@ -86,6 +86,6 @@ def search(
         # a step that increased the residual is repeated, shorter, from its start
         worse = keep & ~better
         if worse.any():
-            moved[worse] = step(best[todo[worse]], damping[worse])[0]
-        todo, at, damping, least = todo[keep], moved[keep], damping[keep], least[keep]
+            next_q[worse] = step(best[todo[worse]], damping[worse])[0]
+        todo, at, damping, least = todo[keep], next_q[keep], damping[keep], least[keep]
     return best, steps

@@ -82,15 +82,15 @@ class SaddlePoint:
         return [*(x + dot(j, total) for x, j in zip(unbalanced, columns, strict=True)), *violation]
 
     def matrix(self, M: Sequence[Scalars]) -> list[list[Scalar]]:
-        """Return the derivative of ``residual`` by a and lambda."""
+        """Return the derivative of ``residual`` with respect to a and lambda."""
         upper = zip(self._regular(M), zip(*self.J, strict=True), strict=True)
         return [*([*row, *j] for row, j in upper), *([*row, *[0] * len(self.J)] for row in self.J)]
 
     def _regular(self, M: Sequence[Scalars]) -> list[list[Scalar]]:
         """Return M + rho J^T J."""
         columns = self._columns(len(M))
-        added = [[self.rho * dot(x, y) for y in columns] for x in columns]
-        return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(M, added, strict=True)]
+        penalty = [[self.rho * dot(x, y) for y in columns] for x in columns]
+        return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(M, penalty, strict=True)]
 
     def _columns(self, n: int) -> list[list[Scalar]]:
         return [[row[k] for row in self.J] for k in range(n)]
@@ -177,8 +177,8 @@ def forces_at_cuts(model: Model, q: Scalars, multipliers: Scalars) -> list[Scala
     """Return -lambda of all equations: the forces and moments that the frame ``first`` of each constraint exerts on
     ``second``. If equations are dependent, equivalent forces are many, and these are the shortest."""
     J, independent = ConstraintEquations(model, q).J, ConstraintEquations.independent(model, q).J
-    spread = Orthogonal(independent)  # rows of J are combinations C of these; C^T times the result is lambda
-    C = [[0] * len(independent) if all(is_zero(x) for x in row) else spread.solve(row) for row in J]
+    orthogonal = Orthogonal(independent)  # rows of J are combinations C of these; C^T times the result is lambda
+    C = [[0] * len(independent) if all(is_zero(x) for x in row) else orthogonal.solve(row) for row in J]
     for r, row in enumerate(model.mobility.rows):
         C[row] = [int(r == k) for k in range(len(independent))]
     columns = [list(column) for column in zip(*C, strict=True)] if independent else []

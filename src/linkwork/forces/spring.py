@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, counted
 from ..model.element import HUGE, Mark, Rule, declare, numbers
 from ..scalar import Scalar, beyond, is_zero, sqrt
 from ..spatial import Force, Motion, Pose, Vector
@@ -72,7 +72,7 @@ class Spring(ForceLaw, name="spring"):
     def __post_init__(self):
         super().__post_init__()
         if len(self.shares) not in (0, len(self.to)):
-            expected = f"{len(self.to)} numbers, one for each place of `to`"
+            expected = f"{counted(len(self.to), 'number')}, one for each place of `to`"
             raise ModelError("out of range", where="Spring.shares", got=self.shares, expected=expected)
 
     @property

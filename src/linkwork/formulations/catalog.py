@@ -87,9 +87,9 @@ def find_method(quantity: str, name: str, model: Model, **needs: bool) -> Method
     if name not in by_name:
         raise UnknownNameError(f"method of {quantity}", name, by_name)
     if reason := by_name[name].refusal(model, **needs):
-        suited = [other.name for other in by_name.values() if not other.refusal(model, **needs)]
+        usable = [other.name for other in by_name.values() if not other.refusal(model, **needs)]
         raise UnsupportedError(
-            f"method {name!r} cannot be used for robot {model.name!r}: {reason}", fix=f"use one of: {', '.join(suited)}"
+            f"method {name!r} cannot be used for robot {model.name!r}: {reason}", fix=f"use one of: {', '.join(usable)}"
         )
     return by_name[name]
 

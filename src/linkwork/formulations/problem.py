@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LinkworkError, UnknownNameError, one_of
+from ..errors import LinkworkError, UnknownNameError, at_door, one_of
 from ..model import Layout, Model, NumberInput, commanded, grouped, number_inputs, with_numbers
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
@@ -59,11 +59,15 @@ class Problem:
             expected = "frame=, " + one_of("", list(self.model.frames))
             raise LinkworkError(f"{name} needs a frame", where=where, expected=expected)
         if self.frame is not None and not definition.of_frame:
-            raise LinkworkError(f"{name} has no frame", where=where, got=f"frame={self.frame!r}")
+            got = at_door(f"frame={self.frame!r}", f"--frame {self.frame}")
+            raise LinkworkError(f"{name} has no frame", where=where, got=got, fix="leave the frame out")
         if self.axes != "world" and not definition.has_axes:
-            raise LinkworkError(f"{name} has no choice of axes", where=where, got=f"axes={self.axes!r}")
+            got = at_door(f"axes={self.axes!r}", f"--axes {self.axes}")
+            raise LinkworkError(f"{name} has no choice of axes", where=where, got=got, fix="leave the axes out")
         if self.wrenches and not definition.takes_wrenches:
-            raise LinkworkError(f"{name} takes no wrenches", where=where, got=", ".join(self.wrenches))
+            raise LinkworkError(
+                f"{name} takes no wrenches", where=where, got=", ".join(self.wrenches), fix="leave the wrenches out"
+            )
         for frame in (self.frame, *self.wrenches):
             if frame is not None:
                 self.model.frame(frame)  # raises if there is none of this name

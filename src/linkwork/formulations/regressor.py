@@ -61,7 +61,7 @@ def standard_parameters(model: Model, drives: Drives = None) -> tuple[Parameter,
     """
     bodies = tuple(Parameter(i, element) for i, _ in model.outward() for element in ELEMENTS)
     if isinstance(drives, str):
-        raise UnknownNameError("choice of drives", drives, ("True", "False", f"({drives!r},)"))
+        raise UnknownNameError("choice of drives", drives, ("True", "False", f"({drives!r},)"), where="drives")
 
     def selected(drive: Joint | Motor) -> list[str]:
         nonzero = {element for element, value in drive.parameters.items() if not is_zero(value)}

@@ -97,15 +97,15 @@ def _visible(values: np.ndarray) -> list[int]:
     if len(values) <= 2 * SPANS:
         return list(range(len(values)))
     edges = np.linspace(0, len(values), SPANS + 1).round().astype(int).tolist()
-    chosen = {0, len(values) - 1}
+    indices = {0, len(values) - 1}
     for first, last in pairwise(edges):
         finite = np.isfinite(values[first:last])
         part = np.where(finite, values[first:last], np.nan)
         if finite.any():
-            chosen |= {first + int(np.nanargmin(part)), first + int(np.nanargmax(part))}
+            indices |= {first + int(np.nanargmin(part)), first + int(np.nanargmax(part))}
         if not finite.all():
-            chosen.add(first + int(np.argmin(finite)))
-    return sorted(chosen)
+            indices.add(first + int(np.argmin(finite)))
+    return sorted(indices)
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:

@@ -234,7 +234,7 @@ class Fit:
         signs = np.asarray(direction, float)
         if signs.shape[-1:] != (self.robot.nv,) or not np.isin(signs, (-1, 0, 1)).all():
             expected = f"-1, 0 or 1, (..., {self.robot.nv})"
-            raise ShapeError("these are no directions", where="direction", got=repr(direction)[:80], expected=expected)
+            raise ShapeError("these are not directions", where="direction", got=repr(direction)[:80], expected=expected)
         return tau + friction_at_rest(self.robot.model, np.asarray(v, float), signs)
 
     def last_direction(self, log: Log) -> np.ndarray:
@@ -279,16 +279,16 @@ class Fit:
             >>> bool(fit.error(log).max() < 1e-3)
             True
         """
-        left, power = np.zeros(len(self.forces)), np.zeros(len(self.forces))
+        residual, power = np.zeros(len(self.forces)), np.zeros(len(self.forces))
         log = self._ordered(log, at_rest)
         for block, friction in self._blocks(log, at_rest):
-            left += ((block.z - block.Y @ self.base.values - friction) ** 2).sum(axis=0)
+            residual += ((block.z - block.Y @ self.base.values - friction) ** 2).sum(axis=0)
             power += block.power()
         squares = squares_of(self.unknowns, self.robot.model, self.base.values, [log], self.max_velocities)
         if at_rest == "smooth" and squares and (note := squares.warning(self.forces, limits_of(self.robot.model))):
             fix = 'fit.error_parts(log) separates it; at_rest="last motion" predicts it'
             warnings.warn(f"{note.text}; {fix}", IdentificationWarning, stacklevel=2)
-        return relative(left, power)
+        return relative(residual, power)
 
     def error_parts(self, log: Log) -> dict[str, np.ndarray]:
         """Return the relative errors of another recording separately for moving and standing samples.
@@ -403,13 +403,13 @@ class Fit:
         beyond = np.flatnonzero(speeds > BEYOND * self.max_velocities)
         if len(beyond):
             names = self.unknowns.robot.coordinates.of_freedoms(self.robot.model.mobility.independent).names
-            listed = [f"{names[k]}: {speeds[k]:.3g}, fitted up to {self.max_velocities[k]:.3g}" for k in beyond]
+            speeds_text = [f"{names[k]}: {speeds[k]:.3g}, fitted up to {self.max_velocities[k]:.3g}" for k in beyond]
             message = "these velocities are outside the range of the data, where friction may differ"
-            warnings.warn(f"{message}: {'; '.join(listed)}", IdentificationWarning, stacklevel=stacklevel)
+            warnings.warn(f"{message}: {'; '.join(speeds_text)}", IdentificationWarning, stacklevel=stacklevel)
 
     def __repr__(self) -> str:
-        shown = {kind: self.errors[kind] for kind in ("fitted", "moving", "standing") if kind in self.errors}
-        largest = [f"{errors[k]:.3g} {kind} ({self.forces[k]})" for kind, errors in shown.items()
+        main_errors = {kind: self.errors[kind] for kind in ("fitted", "moving", "standing") if kind in self.errors}
+        largest = [f"{errors[k]:.3g} {kind} ({self.forces[k]})" for kind, errors in main_errors.items()
                    for k in [int(np.nanargmax(errors))]]  # fmt: skip
         errors = f"largest relative error {', '.join(largest)}, " if largest else ""
         return (

@@ -54,16 +54,16 @@ def identify(robot: Robot, logs: Log | Sequence[Log], method: str, options: Iden
     for name, users in USERS.items():
         if getattr(options, name) is not None and method not in users:
             fix = f"method={' or '.join(map(repr, users))}"
-            raise LinkworkError("this method does not use it", where=name, got=f"method={method!r}", fix=fix)
+            raise LinkworkError("the method does not use this option", where=name, got=f"method={method!r}", fix=fix)
     return _fit(*METHODS[method](robot, recordings, held_out, options), method)
 
 
 def _listed(logs: Log | Sequence[Log], where: str) -> list[Log]:
-    listed: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
-    if wrong := [each for each in listed if not isinstance(each, Log)]:
+    sequence: list[Any] = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+    if wrong := [each for each in sequence if not isinstance(each, Log)]:
         fix = "linkwork.identify.Log.read(path), Log(t=, q=, tau=)"
-        raise LinkworkError("this is no recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
-    return listed
+        raise LinkworkError("this is not a recording", where=where, got=repr(wrong[0])[:80], expected="a Log", fix=fix)
+    return sequence
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
@@ -96,16 +96,16 @@ def _observed(
     else:
         kinds = {name: getattr(options, name) for name in ("friction", "inertias", "rotors", "springs", "prior")}
         unknowns = unknowns_of(robot, **kinds, width=options.width or 0.0, frames=frames)
-    ordered = [log.for_robot(unknowns.robot) for log in logs]
-    if options.payload is None and options.width is None and (width := best_width(unknowns, ordered)):
+    logs_in_order = [log.for_robot(unknowns.robot) for log in logs]
+    if options.payload is None and options.width is None and (width := best_width(unknowns, logs_in_order)):
         unknowns = unknowns_of(robot, **kinds, width=width, frames=frames)
         text = f"friction goes smoothly through zero within {width:g} rad/s (m/s): chosen on spans held out"
         notes.append(Note("friction-width", text, values={"width": width}))
-    information = collect(unknowns, ordered, options.progress)
+    information = collect(unknowns, logs_in_order, options.progress)
     require_enough(information, len(unknowns), "identify")
     others = [log.for_robot(unknowns.robot) for log in held_out]
-    held = collect(unknowns, others) if others else None
-    return Observations(unknowns, logs, ordered, information, held), notes
+    validation = collect(unknowns, others) if others else None
+    return Observations(unknowns, logs, logs_in_order, information, validation), notes
 
 
 def _consistent(data: Observations, first: Solution, prior: Prior, options: IdentifyOptions) -> Estimate:
@@ -123,10 +123,10 @@ def _least_squares(
         solution = irls(unknowns, data.logs, data.excited, data.noise, options.progress)
     elif method == "iv":
 
-        def changed(x: np.ndarray) -> Robot:
+        def with_values(x: np.ndarray) -> Robot:
             return unknowns.robot_with(nearest_parameters(unknowns, prior, x)[0])
 
-        motions = instruments_of(unknowns, data.recordings, changed, options.controller, options.gains)
+        motions = instruments_of(unknowns, data.recordings, with_values, options.controller, options.gains)
         solution = iv(unknowns, data.logs, data.excited, motions, data.noise, options.progress)
     theta, slope = nearest_parameters(unknowns, prior, solution.x)
     count = solution.iterations
@@ -153,7 +153,7 @@ def _fit(data: Observations, estimate: Estimate, method: str) -> Fit:
     notes = [*_log_notes(data), *estimate.notes, *_drive_notes(robot.model)]
     notes += _warnings(data, estimate, method, texts)
     if squares and (at_rest := squares.warning(unknowns.forces, limits_of(robot.model))):
-        fixes = "log.without_standstill() leaves it out of the fit", "leave it out of the fit: without --standstill"
+        fixes = "log.without_standstill() leaves it out of the fit", "leave --keep-standstill out"
         notes.append(replace(at_rest, text=f"{at_rest.text};", fix=fixes[0], command_fix=fixes[1]))
     base, standard = _values(unknowns, estimate)
     fit = Fit(
@@ -203,8 +203,8 @@ def _warnings(data: Observations, estimate: Estimate, method: str, unidentifiabl
     if unidentifiable:
         change = solution.unseen.T @ (solution.x - unknowns.base_prior)
         anywhere = estimate.simulation is not None and not np.allclose(change, 0.0)
-        kept = "the search left some of these anywhere" if anywhere else "these keep their prior values"
-        text = f"the data do not identify all parameters; {kept}: {'; '.join(unidentifiable)}"
+        consequence = "the search left some of these anywhere" if anywhere else "these keep their prior values"
+        text = f"the data do not identify all parameters; {consequence}: {'; '.join(unidentifiable)}"
         yield Note("unidentifiable", text, severity="warning", values={"directions": tuple(unidentifiable)})
 
 
@@ -212,11 +212,11 @@ def _errors(data: Observations, solution: Solution) -> dict[str, np.ndarray]:
     """Return relative errors on the fitted data, and on data held out."""
     information = data.information
     errors = {"fitted": information.error(solution.x)} if information.count.any() else {}
-    if data.held is not None:
-        errors["held out"] = data.held.error(solution.x)
+    if data.validation is not None:
+        errors["held out"] = data.validation.error(solution.x)
     elif solution.refit is not None:
-        left = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
-        errors["held out"] = relative(np.asarray(left), information.power.sum(axis=0))
+        squares = sum(information.only(folds).squares(solution.refit(folds)) for folds in HELD)
+        errors["held out"] = relative(np.asarray(squares), information.power.sum(axis=0))
     return errors
 
 
@@ -227,7 +227,7 @@ def _values(unknowns: Unknowns, estimate: Estimate) -> tuple[Values, Values]:
     hidden = np.any(sizes > ROUNDED * sizes.max(axis=0, initial=0.0), axis=1)
     words = tuple("unidentifiable" if each else "alone" for each in hidden)
     base = Values(unknowns.names, solution.x, solution.deviations, unknowns.base_prior, words)
-    deviations = np.sqrt(np.maximum(np.diag(estimate.spread), 0.0))
+    deviations = np.sqrt(np.maximum(np.diag(estimate.covariance), 0.0))
     status = []
     for k, column in enumerate(K.T):
         rows = np.flatnonzero(column)

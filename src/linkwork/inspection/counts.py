@@ -62,15 +62,15 @@ def count(
             return _together(robot, quantity, method, frame, parameters)
         quantity = quantity[0] if quantity else None
     frame = _checked(robot, quantity, frame, parameters)
-    rows, refused = [], []
-    for name, chosen in _pairs(robot, quantity, method):
+    rows, refusals = [], []
+    for name, method_name in _pairs(robot, quantity, method):
         try:
-            rows.append(_row(robot, name, chosen, frame, parameters))
+            rows.append(_row(robot, name, method_name, frame, parameters))
         except LinkworkError as error:
             if quantity:
                 raise
-            refused.append(f"{name}: {error}")
-    return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refused}
+            refusals.append(f"{name}: {error}")
+    return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refusals}
 
 
 def _together(
@@ -114,9 +114,9 @@ def passes(robot: Robot, quantity: str | None = None, method: str | None = None,
     """
     _, selected = _selected(robot, quantity, method, **options)
     tables = []
-    for name, chosen, how in selected:
-        applied, program = pipeline.traced(robot, name, method=chosen, **how)
-        tables.append({"quantity": name, "method": applied, "passes": pass_by_pass(program)})
+    for name, method_name, how in selected:
+        pass_names, program = pipeline.traced(robot, name, method=method_name, **how)
+        tables.append({"quantity": name, "method": pass_names, "passes": pass_by_pass(program)})
     return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
 
 
@@ -144,8 +144,8 @@ def derivatives(robot: Robot, quantity: str | None = None, method: str | None = 
     """
     frame, selected = _selected(robot, quantity, method, **options)
     tables = []
-    for name, chosen, how in selected:
-        function = robot.compile(name, method=chosen, **how)
+    for name, method_name, how in selected:
+        function = robot.compile(name, method=method_name, **how)
         inputs = [port.name for port in function.program.inputs]
         functions = [("itself", function)]
         functions += [("derivative", function.derivative(each)) for each in inputs if len(inputs) > 1]
@@ -170,7 +170,9 @@ def _selected(
     frame = _checked(robot, quantity, frame, parameters)
     pairs = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
     pairs = _pairs(robot, quantity, method) if method else pairs
-    return frame, [(name, chosen, {"parameters": parameters, **_of_frame(name, frame)}) for name, chosen in pairs]
+    return frame, [
+        (name, method_name, {"parameters": parameters, **_of_frame(name, frame)}) for name, method_name in pairs
+    ]
 
 
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
@@ -240,23 +242,23 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
     for stage, when in stages.items():
         of_stage = [row for row in rows if stage in row]
         names = [key for key in Operations().to_dict() if key not in RARE or any(row[stage][key] for row in of_stage)]
-        shown: list[list[Any]] = []
+        result: list[list[Any]] = []
         for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
             group = list(some)
             if group[0]["method"]:
-                shown.append([quantity, *[None] * len(names)])
+                result.append([quantity, *[None] * len(names)])
             for row in group:
                 counts = [row[stage][name] or (None if name in RARE else 0) for name in names]
-                shown.append([f"  {row['method']}" if row["method"] else quantity, *counts])
+                result.append([f"  {row['method']}" if row["method"] else quantity, *counts])
         columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
-        yield Table(f"{facts['robot']}: operations {when}", columns, shown)
+        yield Table(f"{facts['robot']}: operations {when}", columns, result)
     yield Table("", [], [], [*notes, *facts["refused"]])
 
 
 def pass_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
     """Yield the tables of ``passes``."""
-    counted = ("add", HEADS["sincos"])
-    columns = ["pass", ("alone:", "mul"), *counted, ("in turn:", "mul"), *counted, ("saved", "in all")]
+    operations = ("add", HEADS["sincos"])
+    columns = ["pass", ("alone:", "mul"), *operations, ("in turn:", "mul"), *operations, ("saved", "in all")]
     for each in facts["passes"]:
         rows = []
         for row in each["passes"]:

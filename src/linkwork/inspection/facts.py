@@ -52,8 +52,8 @@ def structure(model: Model) -> str:
     words = ["chain" if model.serial and not model.constrained else "tree"]
     if not model.position_names:
         words = ["body"]
-    if counted := in_words(loop.kind for loop in model.permanent):
-        words = [counted]
+    if constraints := in_words(loop.kind for loop in model.permanent):
+        words = [constraints]
     joints = model.coordinates.joints
     if any(joint.role == "elastic" and not joint.kind.modes for joint in joints):
         words.append("elastic")

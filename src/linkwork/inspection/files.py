@@ -55,8 +55,8 @@ def check(
         if sound and (description.permanent or with_parameters is not None):
             model = closed(build(description), description)
             if with_parameters is not None:
-                changed = parameter_file.with_parameters(model, with_parameters)
-                findings = (*description.findings, *find(describe(changed)))
+                changed_model = parameter_file.with_parameters(model, with_parameters)
+                findings = (*description.findings, *find(describe(changed_model)))
             findings += tuple(each for each in model.findings if each not in findings)  # whether loops close
     except ModelError as error:
         findings = error.findings or (Finding.of(error),)
@@ -137,7 +137,7 @@ def _difference(robot: Robot, back: Robot) -> float:
         return float("inf")
     states = random_states(robot, 100)
     functions = [each.compile("hybrid_dynamics", backend="interpreter") for each in (robot, back)]
-    here, there = (run(*(states[port.name] for port in run.program.inputs)) for run in functions)
+    here, there = (function(*(states[port.name] for port in function.program.inputs)) for function in functions)
     frame = robot.frame_names[-1]
     poses = (each.compile("pose", frame=frame, backend="interpreter")(states["q"]) for each in (robot, back))
     return max(deviation(here, there), deviation(*poses))
@@ -152,8 +152,10 @@ def _dropped(path: Path, description: Description, robot: Robot, back: Robot) ->
                 f"{n} <{tag.decode()}>" for tag, n in tags.items()
             )
     yield from (finding.message for finding in description.findings if finding.unread)
-    kept = {link.name for link in describe(back.model).links}
-    if merged := [link.name for link in description.links if link.name not in kept and link.name in back.frame_names]:
+    names_kept = {link.name for link in describe(back.model).links}
+    if merged := [
+        link.name for link in description.links if link.name not in names_kept and link.name in back.frame_names
+    ]:
         yield "links fixed to others, now merged with them and kept as frames: " + ", ".join(merged)
     names = [*(link.name for link in description.links), *description.frames]
     if frames := [name for name in names if name not in back.frame_names]:

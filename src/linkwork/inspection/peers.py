@@ -81,10 +81,10 @@ class Pinocchio:
         if quantity == "inertia_matrix":
             return seconds(lambda: [self.library.crba(self.model, self.data, x) for x in q], repeats=5) / len(q)
         pool = self.library.ModelPool(self.model, 1)
-        run = self.library.rneaInParallel if quantity == "inverse_dynamics" else self.library.abaInParallel
+        function = self.library.rneaInParallel if quantity == "inverse_dynamics" else self.library.abaInParallel
         arguments = [np.asfortranarray(x.T) for x in (q, *rest)]
         out = np.zeros_like(arguments[-1])
-        return seconds(lambda: run(1, pool, *arguments, out), repeats=5) / len(q)
+        return seconds(lambda: function(1, pool, *arguments, out), repeats=5) / len(q)
 
     @property
     def _order(self) -> list[int]:

@@ -77,11 +77,11 @@ def _assembled(model: Model, count: int, rng: np.random.Generator) -> np.ndarray
     """Return positions around home with closed loops that are well conditioned. Robots that roll start from other
     places, too, since the independent joints do not determine the position of their base."""
     assembler = Assembler(model)
-    known, rolls = list(assembler.known), model.n_configuration > model.nv
+    independent, rolls = list(assembler.known), model.n_configuration > model.nv
     conditioning = compile(model, "conditioning") if rolls else None
     positions, step = np.empty((0, model.nq)), np.zeros((2 * count, model.coordinates.nv))
-    for spread in (SPREAD / 2**k for k in range(20)):
-        step[:, known] = rng.uniform(-spread, spread, (2 * count, len(known)))
+    for width in (SPREAD / 2**k for k in range(20)):
+        step[:, independent] = rng.uniform(-width, width, (2 * count, len(independent)))
         q = model.coordinates.integrate(np.array(model.home), step)
         assembly = assembler(q[:, assembler.places], guess=q if rolls else None)
         q = assembly.q[assembly.solved & (assembly.conditioning > WELL)]

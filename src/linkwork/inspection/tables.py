@@ -86,9 +86,9 @@ def _constraints(model: Model) -> Table:
         [x.name, x.kind.name, carrier(model, x.first.body), carrier(model, x.second.body), _numbers(x.kind)]
         for x in model.permanent
     ]
-    cut = all(x.kind.closes_loop for x in model.permanent)
-    title = "Loops: cut joints" if cut else "Loops, contacts (planes first) and gears"
-    return Table(title, ["loop" if cut else "name", "kind", "first on", "second on", ("numbers", "SI")], rows)
+    loops_only = all(x.kind.closes_loop for x in model.permanent)
+    title = "Loops: cut joints" if loops_only else "Loops, contacts (planes first) and gears"
+    return Table(title, ["loop" if loops_only else "name", "kind", "first on", "second on", ("numbers", "SI")], rows)
 
 
 def _numbers(kind: ConstraintKind) -> str | None:
@@ -197,11 +197,11 @@ def frames(facts: list[dict[str, Any]]) -> Table:
 def methods(facts: list[dict[str, Any]]) -> Table:
     """Return the methods that apply, and the reasons why others do not."""
     rows = [[m["quantity"], m["method"], m["summary"]] for m in facts if not m["refusal"]]
-    refused: dict[tuple[str, str], list[str]] = {}
+    refusals: dict[tuple[str, str], list[str]] = {}
     for m in facts:
         if m["refusal"]:
-            refused.setdefault((m["quantity"], m["refusal"]), []).append(m["method"])
-    notes = [f"Not {quantity} by {', '.join(names)}: {refusal}." for (quantity, refusal), names in refused.items()]
+            refusals.setdefault((m["quantity"], m["refusal"]), []).append(m["method"])
+    notes = [f"Not {quantity} by {', '.join(names)}: {refusal}." for (quantity, refusal), names in refusals.items()]
     return Table("Methods that apply", ["quantity", "method", "what"], rows, notes)
 
 
@@ -225,14 +225,14 @@ def speed(title: str, rows: list[dict[str, Any]]) -> Table:
         "quantity", "method", Column("compile", "s", 3), Column("state", "ns", 3), Column("one call", "us", 3),
         "mul", "add", "div",
     ]  # fmt: skip
-    shown = [
+    columns_shown = [
         [
             row["quantity"], row["method"], round(row["compile_s"], 2), row["batch_ns_per_state"], row["one_call_us"],
             *(row["operations"][name] for name in ("mul", "add", "div")),
         ]
         for row in rows
     ]  # fmt: skip
-    return Table(title, columns, shown)
+    return Table(title, columns, columns_shown)
 
 
 def comparison(title: str, methods: list[dict[str, Any]]) -> Table:

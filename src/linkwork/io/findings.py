@@ -26,9 +26,9 @@ class Findings:
         return findings
 
 
-def unused_name(name: str, used: set[str]) -> str:
-    """Return the name, with underscores appended until it is not in ``used``, and add it to ``used``."""
-    while name in used:
+def unused_name(name: str, names: set[str]) -> str:
+    """Return the name, with underscores appended until it is not in ``names``, and add it there."""
+    while name in names:
         name += "_"
-    used.add(name)
+    names.add(name)
     return name

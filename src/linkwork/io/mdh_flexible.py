@@ -117,15 +117,15 @@ def _station(tables: Tables, node: yaml.Node, prefix: str) -> Station:
     return tables.construct(node, row, Station, {"material": materials[along], "along": along, **values})
 
 
-def place_station(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node], parent: yaml.Node | None) -> None:
+def place_station(tables: Tables, joint: dict[str, Any], rows: list[yaml.Node], parent: yaml.Node | None) -> None:
     """Place a joint along its flexible link, and refuse any other placement in its row."""
     station = joint["flexible"]
     tip = tables.joints[station.along]
     if parent is not None and joint["parent"] != tip["parent"]:
-        placed = [parent, *placed]
-    if placed:
+        rows = [parent, *rows]
+    if rows:
         fix = "leave its parent and placement out"
-        tables.fail(placed[0], f"its place along {station.along!r} is given by `flexible`", fix=fix)
+        tables.fail(rows[0], f"its place along {station.along!r} is given by `flexible`", fix=fix)
     root = tip["origin"] @ tip["flexible"].tip_placement.inverse()
     joint |= {"parent": tip["parent"], "origin": root @ station.tip_placement}
 
@@ -136,8 +136,8 @@ def place_station(tables: Tables, joint: dict[str, Any], placed: list[yaml.Node]
 def _beams(link: str, joints: Iterable[Mapping[str, Any]]) -> list[LinkInertia]:
     """Return the inertias of the straight beams that are part of a link, in its frame."""
     flexible = [(x["flexible"], x["origin"]) for x in joints if x["parent"] == link and x.get("flexible")]
-    placed = ((each.inertia, tip @ each.tip_placement.inverse()) for each, tip in flexible)
-    return [inertia.placed(root) for inertia, root in placed if inertia is not None]
+    placements = ((each.inertia, tip @ each.tip_placement.inverse()) for each, tip in flexible)
+    return [inertia.placed(root) for inertia, root in placements if inertia is not None]
 
 
 def with_beams(link: str, inertia: LinkInertia | None, joints: Iterable[Mapping[str, Any]]) -> LinkInertia | None:

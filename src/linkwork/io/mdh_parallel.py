@@ -125,8 +125,8 @@ def _platform(tables: Tables, node: yaml.Node, parent: str, prefix: str) -> str:
     freedoms = tables.name(row.pop("freedoms"), "kind of freedoms", FREEDOMS)
     at = Placement()
     if "at" in row:
-        placed = row.pop("at")
-        at = tables.placement(tables.mapping(placed, PLACED), placed)
+        place = row.pop("at")
+        at = tables.placement(tables.mapping(place, PLACED), place)
     if not FREEDOMS[freedoms]:
         joint = tables.add_joint(node, f"{link}_joint", parent, link, {"kind": freedoms})
         tables.place_joint(joint, Placement(), at)

@@ -128,9 +128,9 @@ def constraint_rows(
         row = {"name": plain(each.name)} | ({"kind": each.kind.name} if several else {})
         pairs = (each.kind.first, each.first), (each.kind.second, each.second)
         for end, place in sorted(pairs, key=lambda pair: pair[0].ground):
-            placed = plain(place) if isinstance(place, str) else side(place)
-            if end.key and not (end.ground and placed in ({}, "{}")):
-                row[end.key] = placed
+            placement = plain(place) if isinstance(place, str) else side(place)
+            if end.key and not (end.ground and placement in ({}, "{}")):
+                row[end.key] = placement
         yield each.name, row | {key: plain(value) for key, value in each.kind.to_dict().items()}
 
 
@@ -165,8 +165,10 @@ def read_home(tables: Tables, top: Row, scope: Scope) -> None:
                     listed = size > 1 or isinstance(node, yaml.SequenceNode)
                     tables.home[joints[name]] = tuple(tables.numbers(node, size)) if listed else tables.number(node)
                 else:
-                    known = [each for each, joint in joints.items() if kind_of(tables.joints[joint]).nq]
-                    tables.note_error(tables.unknown(node, "key", name, [*([base.name] if base else []), *known]))
+                    joints_with_positions = [each for each, joint in joints.items() if kind_of(tables.joints[joint]).nq]
+                    tables.note_error(
+                        tables.unknown(node, "key", name, [*([base.name] if base else []), *joints_with_positions])
+                    )
         tables.label = tables.within.removesuffix(": ")
 
 

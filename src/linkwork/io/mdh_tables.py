@@ -135,15 +135,15 @@ class Tables(Nodes):
 
     # --- rows
 
-    def rows(self, top: Row, table: str, known: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
-        nodes, known = [], tuple(known)
+    def rows(self, top: Row, table: str, keys: Iterable[str]) -> Iterable[tuple[yaml.Node, Row]]:
+        nodes, keys = [], tuple(keys)
         with self.keep_reading():
             nodes = self.sequence(top[table]) if table in top else []
         for j, node in enumerate(nodes, 1):
             self.label = f"{self.within}{table} row {j}"
             row = None
             with self.keep_reading():
-                row = self.mapping(node, known)
+                row = self.mapping(node, keys)
             if row is not None:
                 yield node, row
         self.label = self.within.removesuffix(": ")
@@ -204,33 +204,33 @@ class Tables(Nodes):
         """Add a joint and its link per row, and return the link of the last row."""
         if "joints" in top:
             self.sequence(top["joints"])  # without them, nothing that follows makes sense
-        carried: list[str] = [scope.base]  # links by number
+        links: list[str] = [scope.base]  # links by number
         numbers = {"base": scope.base, "0": scope.base}
-        added: list[dict[str, Any]] = []
-        driven: list[tuple[yaml.Node, dict[str, Any], Row]] = []
+        ports: list[dict[str, Any]] = []
+        drive_rows: list[tuple[yaml.Node, dict[str, Any], Row]] = []
         columns: list[list[float]] = [[], [], [], []]
         of_kinds = [key for keys in KIND_KEYS.values() for key in keys]
         known = ("name", "link", "parent", "sigma", "kind", *of_kinds, "flexible", "origin", *INERTIA, *DRIVE_KEYS)
         known += STANDARD if standard else (*PLACED, "axis")
         for node, row in self.rows(top, "joints", known):
             with self.keep_reading():
-                j = len(carried)
+                j = len(links)
                 name = scope.prefix + (self.text(row.pop("name")) if "name" in row else f"joint{j}")
                 self.label = f"joint {name!r}"
                 link = scope.prefix + (self.text(row.pop("link")) if "link" in row else f"link{j}")
                 kind = {} if "flexible" in row else {"kind": self.kind_name(row)}
                 parent_node = row.pop("parent", None)
-                parent = self.parent(parent_node, scope, numbers) if parent_node is not None else carried[-1]
+                parent = self.parent(parent_node, scope, numbers) if parent_node is not None else links[-1]
                 self.note_source(row, f"joints.{name}")
                 kind = kind or read_flexible(self, row, standard, scope.prefix)
                 joint = self.add_joint(node, name, parent, link, kind)
-                added.append(joint)
-                carried.append(link)
+                ports.append(joint)
+                links.append(link)
                 numbers[str(j)] = link
                 if body := {key: row.pop(key) for key in INERTIA if key in row}:
                     self.links[link] = self.inertia(body, node)
                 if drive := {key: row.pop(key) for key in DRIVE_KEYS if key in row}:
-                    driven.append((node, joint, drive))
+                    drive_rows.append((node, joint, drive))
                 if standard:
                     for column, key in zip(columns, STANDARD, strict=True):
                         column.append(self.number(row[key]) if key in row else 0.0)
@@ -240,19 +240,19 @@ class Tables(Nodes):
                 elif not standard:
                     base = scope.at if parent == scope.base else Placement()
                     self.place_joint(joint, base, self.placement(row, node))
-        for node, joint, row in driven:  # mimic joints may name one of a later row
+        for node, joint, row in drive_rows:  # mimic joints may name one of a later row
             with self.keep_reading():
                 self.label = f"joint {joint['name']!r}"
                 self.driven.add(joint["name"])
                 self.read_drive(joint, node, row, scope.of(self.joints))
         self.label = self.within.removesuffix(": ")
         if standard:
-            number = {link: k - 1 for k, link in enumerate(carried)}
-            modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in added])
-            self.distal = dict(zip(carried[1:], ends, strict=True))
-            for joint, parameters in zip(added, modified, strict=True):
+            number = {link: k - 1 for k, link in enumerate(links)}
+            modified, ends = from_standard_dh(*columns, parent=[number[joint["parent"]] for joint in ports])
+            self.distal = dict(zip(links[1:], ends, strict=True))
+            for joint, parameters in zip(ports, modified, strict=True):
                 self.place_joint(joint, Placement(), parameters.placement())
-        return carried[-1]
+        return links[-1]
 
     def kind_name(self, row: Row) -> str:
         """Return the name of the kind of joint that a row gives as `kind` or as `sigma`."""
@@ -303,8 +303,8 @@ class Tables(Nodes):
         name = self.text(node)
         if scope.prefix + name in self.links:
             return scope.prefix + name
-        known = numbers if name in numbers else {**numbers, **scope.of(self.links)}
-        return known[self.name(node, "earlier link", known)]
+        links_by_name = numbers if name in numbers else {**numbers, **scope.of(self.links)}
+        return links_by_name[self.name(node, "earlier link", links_by_name)]
 
     def add_joint(self, node: yaml.Node, name: str, parent: str, link: str, kind: Mapping[str, Any]) -> dict[str, Any]:
         """Add a joint and its link. ``kind``: the fields that determine how it moves."""
@@ -393,12 +393,12 @@ class Tables(Nodes):
             self.fail(node, "a gear couples two joints at least", got=", ".join(rows) or "none")
         return tuple((part, self.number(ratio)) for part, ratio in rows.items())
 
-    def not_geared(self, part: str, carried: list[str]) -> dict[str, str]:
+    def not_geared(self, part: str, links: list[str]) -> dict[str, str]:
         """Return message and fix for a joint of this name that a gear cannot couple."""
         joint = self.joints.get(part)
         if joint is None or not (kind := kind_of(joint)).nv or not kind.straight:
             reason = "does not exist" if joint is None else f"is {joint['kind']}: its position is not one number"
-            return {"message": f"joint {part!r} {reason}", "fix": perhaps(part, carried) or one_of(part, carried)}
+            return {"message": f"joint {part!r} {reason}", "fix": perhaps(part, links) or one_of(part, links)}
         names = Segment(part, kind.velocity_parts, ()).names
         return {"message": f"joint {part!r} has several degrees of freedom", "expected": f"one of {', '.join(names)}"}
 

@@ -74,7 +74,7 @@ def read_actuators(reader: TreeReader) -> Actuators:
 def read_tendon_actuators(reader: TreeReader, equalities: Equalities) -> None:
     """Read actuators of fixed tendons: they drive the only joint that changes the length, or are motors of several."""
     actuators = reader.actuators
-    driven = set(actuators.forces)  # joints with actuators of their own
+    with_actuator = set(actuators.forces)  # joints with actuators of their own
     for i, tendon, motor in actuators.on_tendons:
         actuator, (length, _) = reader.model.actuator(i), equalities.reduced(tendon_length(reader, tendon) or {})
         ratios = {joint: float(actuator.gear[0]) * factor for joint, factor in length.items() if actuator.gear[0]}
@@ -83,12 +83,14 @@ def read_tendon_actuators(reader: TreeReader, equalities: Equalities) -> None:
             if len(ratios) == 1:
                 actuators.add(joint, ratio, motor.rotor_inertia, motor.viscous)
         if len(ratios) > 1:
-            if shared := [reader.names[joint] for joint in ratios if joint in driven]:
-                message = f"joint {shared[0]!r} has an actuator of its own, too, so `transmission` does not include it"
+            if conflicts := [reader.names[joint] for joint in ratios if joint in with_actuator]:
+                message = (
+                    f"joint {conflicts[0]!r} has an actuator of its own, too, so `transmission` does not include it"
+                )
                 reader.report("warning", "actuator", actuator.name, message)
             name = unused_name(actuator.name or f"actuator{i + 1}", reader.joint_names)
             viscous = 0.0 if reader.disabled("DAMPER", "PASSIVE") else motor.viscous
-            motor = replace(motor, name=name, viscous=viscous, role="passive" if shared else "active")
+            motor = replace(motor, name=name, viscous=viscous, role="passive" if conflicts else "active")
             joints = tuple(reader.names[joint] for joint in ratios)
             reader.transmissions.append(Transmission(name, joints, (motor,), (tuple(ratios.values()),)))
 

@@ -79,10 +79,10 @@ def read_equalities(reader: TreeReader) -> Equalities:
             fix = "remove it, or couple joints instead"
             reader.report("error", "equality", name, "only joints, fixed tendons, `connect` and `weld` are read", fix)
     for _ in range(PASSES):
-        left = [each for each in equalities.sums if not _resolved(reader, each, equalities)]
-        if len(left) == len(equalities.sums):
+        unresolved = [each for each in equalities.sums if not _resolved(reader, each, equalities)]
+        if len(unresolved) == len(equalities.sums):
             break
-        equalities.sums = left
+        equalities.sums = unresolved
     for joint in list(equalities.followers):
         independent, constant = equalities.reduced({joint: 1.0})
         if not independent:  # a later equality holds its leader
@@ -143,13 +143,13 @@ def _resolved(reader: TreeReader, each: Coupling, equalities: Equalities) -> boo
     return True
 
 
-def _gear(reader: TreeReader, each: Coupling, equalities: Equalities, used: set[str]) -> ConstraintDescription:
+def _gear(reader: TreeReader, each: Coupling, equalities: Equalities, names: set[str]) -> ConstraintDescription:
     """Return a gear between three joints or more."""
     factors, constant = equalities.reduced(each.total)
     reader.report("warning", "equality", each.name, SOFT)
     first, *_, last = ((reader.bodies[reader.model.jnt_bodyid[joint]], Placement()) for joint in factors)
     ratios = tuple((reader.names[joint], factor) for joint, factor in factors.items())
-    name = each.name or unused_name(f"gear{each.number + 1}", used)
+    name = each.name or unused_name(f"gear{each.number + 1}", names)
     return ConstraintDescription(name, Gear(ratios, each.value - constant), first, last)
 
 

@@ -123,14 +123,14 @@ class Files:
 
         Returns the names of fixed bodies whose meshes are missing; they have no mass.
         """
-        needed, optional = _users(mujoco, spec)
+        users, optional = _users(mujoco, spec)
         if self.drawn:
-            needed |= {mesh_name(mesh.name, mesh.file): "drawn" for mesh in spec.meshes}
-        refused: dict[str, list[str]] = {}
+            users |= {mesh_name(mesh.name, mesh.file): "drawn" for mesh in spec.meshes}
+        refusals: dict[str, list[str]] = {}
         fix, without_meshes = "", []
         for mesh in spec.meshes:
             name = mesh_name(mesh.name, mesh.file)
-            if mesh.file and (name in needed or name in optional):
+            if mesh.file and (name in users or name in optional):
                 file = Path(mesh.file.replace("\\", "/")).name if spec.strippath else mesh.file
                 path = self.find(file, self.mesh_folders.get(name), spec.meshdir)
                 reason = self.reason_against(path) or self.too_many(path)
@@ -138,16 +138,16 @@ class Files:
                     for body, geom in optional.pop(name, ()):
                         geom.mass = 0
                         without_meshes.append(body.name)
-                    if name in needed:
-                        refused.setdefault(reason, []).append(f"{mesh.file} (body {needed[name]!r})")
+                    if name in users:
+                        refusals.setdefault(reason, []).append(f"{mesh.file} (body {users[name]!r})")
                         fix = fix or self.fix(path, "add the files")
                 mesh.file = str(path)
-            if name not in needed and name not in optional:
+            if name not in users and name not in optional:
                 mesh.name, mesh.file, mesh.content_type = name, "", ""
                 mesh.uservert, mesh.scale = TETRAHEDRON, [1, 1, 1]
                 mesh.userface, mesh.usernormal, mesh.usertexcoord = [], [], []
         spec.strippath = False
-        for reason, meshes in refused.items():
+        for reason, meshes in refusals.items():
             more = f" and {len(meshes) - 5} more" if len(meshes) > 5 else ""
             raise ModelError(
                 f"{'meshes' if self.drawn else 'meshes that inertias are computed from'} cannot be opened: {reason}",
@@ -192,7 +192,7 @@ def _users(mujoco: Any, spec: Any) -> tuple[dict[str, str], dict[str, list[tuple
     """
     compiler, rules = spec.compiler, mujoco.mjtInertiaFromGeom
     low, high = compiler.inertiagrouprange
-    needed = {site.meshname: site.parent.name for site in spec.sites if getattr(site, "meshname", "")}
+    users = {site.meshname: site.parent.name for site in spec.sites if getattr(site, "meshname", "")}
     optional: dict[str, list[tuple[Any, Any]]] = {}
     for body, moves in _bodies(spec.worldbody, compiler.settotalmass > 0):  # which scales all masses by their sum
         explicit = compiler.inertiafromgeom == rules.mjINERTIAFROMGEOM_AUTO and body.explicitinertial
@@ -202,10 +202,10 @@ def _users(mujoco: Any, spec: Any) -> tuple[dict[str, str], dict[str, list[tuple
             weight = geom.density if math.isnan(geom.mass) else geom.mass
             if geom.meshname and weight and low <= geom.group <= high:
                 if moves:
-                    needed[geom.meshname] = body.name
+                    users[geom.meshname] = body.name
                 else:
                     optional.setdefault(geom.meshname, []).append((body, geom))
-    return needed, optional
+    return users, optional
 
 
 def _bodies(body: Any, moves: bool) -> Iterator[tuple[Any, bool]]:

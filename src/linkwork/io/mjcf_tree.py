@@ -282,12 +282,12 @@ class TreeReader:
     def site_names(self) -> dict[int, str]:
         """Return the names of the frames of sites that have a name or a spring."""
         model, names = self.model, {}
-        used = {model.site(s).name for s in range(model.nsite)} | self.link_names
+        taken_names = {model.site(s).name for s in range(model.nsite)} | self.link_names
         on_lines = {site for line in self.lines for site in line.sites}
         for s in range(model.nsite):
             name = model.site(s).name
             if (name or s in on_lines) and (self.carriers[model.site_bodyid[s]] or not self.floating):
-                name = name or unused_name(f"site{s + 1}", used)
+                name = name or unused_name(f"site{s + 1}", taken_names)
                 names[s] = unused_name(f"{name}_site", self.link_names) if name in self.link_names else name
         return names
 

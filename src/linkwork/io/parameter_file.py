@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..errors import ModelError, at_door
+from ..errors import ModelError, at_door, counted
 from ..files import read_text
 from ..model import ELEMENTS, Drive, FrictionLaw, LinkInertia, Model, Motor, changed, with_drives, with_elements
 from ..model.drive import BUILT_IN
@@ -171,8 +171,8 @@ class _Reader(Tables):
                 if key == "robot":
                     self.text(node)
                 else:
-                    read = {"links": self.read_links, "joints": self.read_joints, "payload": self.read_payload}
-                    read[key](self.mapping(node))
+                    readers = {"links": self.read_links, "joints": self.read_joints, "payload": self.read_payload}
+                    readers[key](self.mapping(node))
         self.label = ""
 
     def read_flat(self, top: Row) -> None:
@@ -194,15 +194,15 @@ class _Reader(Tables):
                 self.fail(node, f"link {owner!r} has values in two forms", fix="keep one form")
             self.inertias.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives and element in (
-            known := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
+            names := list({**self.drives[owner].elements, **dict.fromkeys(_of_friction())})
         ):
             self.elements.setdefault(owner, {})[element] = self.number(node)
         elif owner in self.drives:
-            raise self.unknown(node, f"parameter of {owner!r},", element, known)
+            raise self.unknown(node, f"parameter of {owner!r},", element, names)
         else:
-            known = [f"{each}.{letters}" for each in self.bodies for letters in ELEMENTS]
-            known += [f"{each}.{letters}" for each, drive in self.drives.items() for letters in drive.parameters]
-            raise self.unknown(node, "standard parameter", name, known)
+            names = [f"{each}.{letters}" for each in self.bodies for letters in ELEMENTS]
+            names += [f"{each}.{letters}" for each, drive in self.drives.items() for letters in drive.parameters]
+            raise self.unknown(node, "standard parameter", name, names)
 
     def moving(self, node: yaml.Node, name: str) -> None:
         """Refuse all but moving links. A link that is fixed to one of them is a part of it."""
@@ -245,7 +245,7 @@ class _Reader(Tables):
             numbers = self.numbers(node, 6, 3)
             return np.diag(numbers) if len(numbers) == 3 else symmetric(numbers)
         if len(parts) != 3:
-            self.fail(node, "wrong length", got=f"{len(parts)} rows", expected="3 rows of 3 numbers")
+            self.fail(node, "wrong length", got=counted(len(parts), "row"), expected="3 rows of 3 numbers")
         matrix = np.array([self.numbers(part, 3) for part in parts])
         if np.abs(matrix - matrix.T).max() > ASYMMETRY * np.abs(matrix).max():
             self.fail(node, "the inertia is not symmetric", got=matrix.tolist(), expected="xy = yx, xz = zx, yz = zy")
@@ -298,9 +298,9 @@ class _Reader(Tables):
         """Return the fields of drives whose friction parameters are given by name; the others of them are zero."""
         drives: Values = {}
         for name, elements in self.elements.items():
-            drive, known = self.drives[name], _of_friction()
-            if values := _among(elements, known):
-                fields = with_elements(drive, dict.fromkeys(_among(drive.parameters, known), 0.0) | values)
+            drive, names = self.drives[name], _of_friction()
+            if values := _among(elements, names):
+                fields = with_elements(drive, dict.fromkeys(_among(drive.parameters, names), 0.0) | values)
                 fields["friction"] = tuple(law for law in fields["friction"] if not law.vanishes)
                 drives[name] = _among(fields, FRICTION)
         return drives
@@ -333,6 +333,6 @@ def _from_objects(name: str, value: Any) -> dict[str, Any] | None:
 
 def _fields(laws: Iterable[FrictionLaw]) -> dict[str, Any]:
     """Return the fields of a Drive that has these friction laws and no others."""
-    named = {law.name: law for law in laws}
-    built_in = {name: getattr(named.pop(name), name) for name in BUILT_IN if name in named}
-    return NONE | built_in | {"friction": tuple(named.values())}
+    laws_by_name = {law.name: law for law in laws}
+    built_in = {name: getattr(laws_by_name.pop(name), name) for name in BUILT_IN if name in laws_by_name}
+    return NONE | built_in | {"friction": tuple(laws_by_name.values())}

@@ -86,11 +86,11 @@ class _Reader(Tables):
     def top(self, content: str | Mapping[str, Any]) -> Row:
         return self.mapping(self.root(content), KEYS)
 
-    def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> Row:
+    def mapping(self, node: yaml.Node, keys: Collection[str] | None = None) -> Row:
         """Return the nodes by key; a plain name in place of a side of a loop is the name of a frame."""
-        if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(known or ()):
+        if isinstance(node, yaml.ScalarNode) and {"link", "frame"} <= set(keys or ()):
             return {"frame": node}
-        return super().mapping(node, known)
+        return super().mapping(node, keys)
 
     def applied(self, description: Description, content: str | Mapping[str, Any]) -> Description:
         with self.collecting_errors():
@@ -170,15 +170,17 @@ class _Reader(Tables):
 def write_structure(description: Description) -> str:
     """Return the text of the side file from which ``apply`` restores the structure; empty if there is none."""
     joints = [joint for joint in description.joints if joint.motion.nv]
-    driven = [joint for joint in joints if joint.motion.drivable]
-    named = {role: [joint.name for joint in driven if joint.role == role] for role in ROLES if role != "active"}
+    drivable = [joint for joint in joints if joint.motion.drivable]
+    names_by_role = {
+        role: [joint.name for joint in drivable if joint.role == role] for role in ROLES if role != "active"
+    }
     content = {
         **{
             table: [row for _, row in constraint_rows(description, table, lambda side: _side(*side), lambda x: x)]
             for table in SECTIONS
         },
         "flexible": {joint.name: joint.flexible.to_dict() for joint in joints if joint.motion.modes},
-        "roles": {role: names for role, names in named.items() if names},
+        "roles": {role: names for role, names in names_by_role.items() if names},
         **{
             table: {joint.name: joint.to_dict()[each.key] for joint in joints if each.key in joint.to_dict()}
             for table, each in BY_JOINT.items()
@@ -197,5 +199,5 @@ def write_structure(description: Description) -> str:
 
 def _side(link: str, placement: Placement) -> dict[str, Any]:
     xyz, rpy = placement.translation.tolist(), list(rpy_from_rotation(placement.rotation))
-    placed = {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
-    return {"link": link} | placed if link else placed
+    pose = {key: value for key, value in (("xyz", xyz), ("rpy", rpy)) if any(value)}
+    return {"link": link} | pose if link else pose

@@ -215,15 +215,15 @@ class _Reader:
         for transmission in self.robot.all("transmission"):
             if not any(element.tag in ROTOR for element in transmission.walk()):
                 continue
-            driven = transmission.all("joint")
-            name = driven[0].attribute("name") if len(driven) == 1 else None
+            joints = transmission.all("joint")
+            name = joints[0].attribute("name") if len(joints) == 1 else None
             if name not in self.joint_names or name is None:
-                reason = f"it drives {len(driven)} joints" if name is None else f"there is no joint {name!r}"
+                reason = f"it drives {len(joints)} joints" if name is None else f"there is no joint {name!r}"
                 message = f"its rotor inertia is ignored: {reason}"
                 self.ignore(transmission, message, "give each joint a <transmission>", at_load=True)
                 continue
-            for motor in transmission.all("actuator") or [driven[0]]:
-                holders = dict.fromkeys((motor, driven[0], transmission))  # one element may be two of them
+            for motor in transmission.all("actuator") or [joints[0]]:
+                holders = dict.fromkeys((motor, joints[0], transmission))  # one element may be two of them
                 total[name] = total.get(name, 0.0) + self.rotor_inertia(holders)
         return total
 
@@ -246,9 +246,9 @@ class _Reader:
         for element, joint in zip(self.robot.all("joint"), joints, strict=True):
             if joint.motion.free and touching[joint.parent] == 1:
                 if joint.origin.translation.any() or (joint.origin.rotation != np.eye(3)).any():
-                    turned = bool((joint.origin.rotation != np.eye(3)).any())  # relative to gravity
+                    tilted = bool((joint.origin.rotation != np.eye(3)).any())  # relative to gravity
                     message = "the origin of a floating joint is ignored: the pose of the base is a coordinate"
-                    self.ignore(element, message, at_load=turned)
+                    self.ignore(element, message, at_load=tilted)
                 if joint.viscous or joint.coulomb or joint.rotor_inertia or joint.stiffness:
                     self.ignore(element, "friction, rotor and spring of a floating base are ignored", at_load=True)
                 return joint
@@ -279,16 +279,16 @@ class _Reader:
         for name in element.attributes:
             if name not in attributes and name.split(":")[0] not in ("xmlns", "xml", "xsi"):
                 self.ignore(element, f"attribute {name!r} of <{element.tag}> is unknown and ignored")
-        seen: set[str] = set()
+        tags: set[str] = set()
         for child in element.children:
             if child.tag not in children:
                 self.ignore(child, f"<{child.tag}> in <{element.tag}> is unknown and ignored")
-            elif child.tag in seen and element is not self.robot and child.tag not in OPAQUE:
+            elif child.tag in tags and element is not self.robot and child.tag not in OPAQUE:
                 message = f"a second <{child.tag}> in one <{element.tag}> is ignored"
                 self.ignore(child, message, "keep one of them", at_load=child.tag != "limit")
             elif child.tag not in OPAQUE:
                 self.warn_of_unread(child)
-            seen.add(child.tag)
+            tags.add(child.tag)
 
     def warn(self, element: Element, message: str, fix: str = "", **flags: bool) -> None:
         self.findings.add("warning", element.where, message, fix, **flags)

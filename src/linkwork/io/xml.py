@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from ..errors import ModelError
+from ..errors import ModelError, counted
 from ..model.description import Finding
 from .other_formats import OTHERS
 from .xml_repair import AFTER, BEFORE_DECLARATION, BLANK, repaired
@@ -94,7 +94,8 @@ class Element:
             return default
         words = self.attribute(name).split()
         if len(words) != size:
-            message, expected = f"attribute {name!r} has {len(words)} numbers", f"{size} numbers separated by spaces"
+            message = f"attribute {name!r} has {counted(len(words), 'number')}"
+            expected = f"{counted(size, 'number')} separated by spaces"
             fix = "write decimal points, not commas, and every number" if size > 1 else "write one number"
             self.fail(message, brief(self.attributes[name]), expected, fix)
         return tuple(self.parsed(word, f"attribute {name!r}") for word in words)

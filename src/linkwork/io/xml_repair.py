@@ -20,7 +20,7 @@ def repaired(text: str) -> tuple[str, list[tuple[int, str]]]:
     """Return the text without the mistakes, on the same lines, and the first line of each kind of mistake."""
     parts: list[str] = []
     mistakes: dict[str, int] = {}
-    done, begin = 0, text.find("<")
+    end_of_copy, begin = 0, text.find("<")
     while begin >= 0 and len(parts) < 2 * MOST:
         opening = next((each for each in OPAQUE if text.startswith(each, begin)), "")
         if opening:
@@ -38,6 +38,6 @@ def repaired(text: str) -> tuple[str, list[tuple[int, str]]]:
         mistake = DASHES if opening else JOINED
         if repair != part and mistake not in mistakes:
             mistakes[mistake] = text.count("\n", 0, begin) + 1
-        parts += [text[done:begin], repair]
-        done, begin = end, text.find("<", end)
-    return "".join([*parts, text[done:]]), [(line, mistake) for mistake, line in mistakes.items()]
+        parts += [text[end_of_copy:begin], repair]
+        end_of_copy, begin = end, text.find("<", end)
+    return "".join([*parts, text[end_of_copy:]]), [(line, mistake) for mistake, line in mistakes.items()]

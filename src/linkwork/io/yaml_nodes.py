@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 from yaml.composer import Composer
 
-from ..errors import ModelError, one_of, perhaps, short
+from ..errors import ModelError, counted, one_of, perhaps, short
 from ..model.description import Finding
 from ..model.validate import raise_errors
 
@@ -193,8 +193,8 @@ class Nodes:
             self.fail(None, "the file is empty", expected="a YAML document")
         return node
 
-    def mapping(self, node: yaml.Node, known: Collection[str] | None = None) -> dict[str, yaml.Node]:
-        """Return the nodes by key. Refuses repeated keys, and keys that are not ``known`` if that is given."""
+    def mapping(self, node: yaml.Node, keys: Collection[str] | None = None) -> dict[str, yaml.Node]:
+        """Return the nodes by key. Refuses repeated keys, and keys that are not among ``keys``, if these are given."""
         if not isinstance(node, yaml.MappingNode):
             self.fail(node, "wrong type", got=_shown(node), expected="a mapping, {key: value, ...}")
         result: dict[str, yaml.Node] = {}
@@ -203,8 +203,8 @@ class Nodes:
                 key = self.text(key_node)
                 if key in result:
                     self.fail(key_node, f"key {key!r} is given twice", fix="keep one of them")
-                if known is not None and key not in known:
-                    raise self.unknown(key_node, "key", key, known)
+                if keys is not None and key not in keys:
+                    raise self.unknown(key_node, "key", key, keys)
                 result[key] = value
         return result
 
@@ -240,8 +240,8 @@ class Nodes:
             values = [self.number(item, finite) for item in self.sequence(node)]
             if len(values) in sizes:
                 return values
-            expected = " or ".join(map(str, sizes)) + " numbers"
-            self.fail(node, "wrong length", got=f"{len(values)} numbers", expected=expected)
+            expected = " or ".join([*map(str, sizes[:-1]), counted(sizes[-1], "number")])
+            self.fail(node, "wrong length", got=counted(len(values), "number"), expected=expected)
         return [1.0] * sizes[0]
 
     def nested(self, node: yaml.Node) -> Any:
@@ -263,9 +263,9 @@ class Nodes:
         return name
 
     def unknown(self, node: yaml.Node, kind: str, name: str, names: Iterable[str]) -> ModelError:
-        known = list(names)
-        message, expected = f"there is no {kind} {short(name)!r}", one_of(name, known, kind)
-        return self.error_at(node, message, expected=expected, fix=perhaps(name, known))
+        choices = list(names)
+        message, expected = f"there is no {kind} {short(name)!r}", one_of(name, choices, kind)
+        return self.error_at(node, message, expected=expected, fix=perhaps(name, choices))
 
 
 def _scalar(text: str, place: Any) -> yaml.ScalarNode:

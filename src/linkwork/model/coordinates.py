@@ -182,8 +182,8 @@ class Layout:
                 raise UnknownNameError(kind, name, self.joints, where=where)
         missing: list[str] = []
         for segment in self.segments:
-            left = [name for name in segment.names if name not in values and segment.name not in values]
-            missing += [segment.name] if len(left) == segment.size else left
+            absent = [name for name in segment.names if name not in values and segment.name not in values]
+            missing += [segment.name] if len(absent) == segment.size else absent
         if missing:
             expected = f"also {', '.join(missing)}"
             raise ShapeError(f"{kind}s are missing", where=where, got=", ".join(values), expected=expected)

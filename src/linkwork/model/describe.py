@@ -29,10 +29,10 @@ def describe(model: Model) -> Description:
         if i == 1 and floating:
             continue
         if joint.kind.axial:
-            placed = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
+            placement = placement_of((*joint.placement, FixedScrew("z", joint.angle, joint.length)))
         else:
             at_zero = Transform(*joint.kind.transform(joint, joint.kind.neutral()))
-            placed = placement_of(joint.placement) @ Placement.of(Pose.identity().then(at_zero))
+            placement = placement_of(joint.placement) @ Placement.of(Pose.identity().then(at_zero))
         axis, second_axis = joint.kind.axes(at[i].rotation.T)
         joints.append(
             JointDescription(
@@ -40,7 +40,7 @@ def describe(model: Model) -> Description:
                 **joint.kind.fields,
                 parent=names[body.parent],
                 child=body.name,
-                origin=at[body.parent].inverse() @ placed @ at[i],
+                origin=at[body.parent].inverse() @ placement @ at[i],
                 axis=axis,
                 second_axis=second_axis,
                 pitch=joint.pitch,
@@ -53,11 +53,11 @@ def describe(model: Model) -> Description:
         name = "" if floating and not frame.body else names[frame.body]
         return name, at[frame.body].inverse() @ Placement.of(frame.pose)
 
-    cut = {each.first for each in model.constraints if each.kind.closes_loop}
+    cut_frames = {each.first for each in model.constraints if each.kind.closes_loop}
     frames = {
         frame.name: side(frame)
         for frame in model.frames.values()
-        if frame.name not in names and not (floating and frame.body == 0) and frame not in cut
+        if frame.name not in names and not (floating and frame.body == 0) and frame not in cut_frames
     }
 
     mobility = model.mobility

@@ -324,9 +324,9 @@ class JointDescription(JointValues):
 
 def floating_joint(joints: Iterable[str], root: str) -> JointDescription:
     """Return the joint between the ground and a floating base; ``joints``: names that it must not have."""
-    used = {part for name in joints for part in (name, name.partition(".")[0])}
+    taken_names = {part for name in joints for part in (name, name.partition(".")[0])}
     names = chain(("base", "floating_base"), (f"floating_base{k}" for k in count(2)))
-    return JointDescription(next(name for name in names if name not in used), FLOATING.name, "", root)
+    return JointDescription(next(name for name in names if name not in taken_names), FLOATING.name, "", root)
 
 
 @dataclass(frozen=True, eq=False)

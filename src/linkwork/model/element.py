@@ -90,10 +90,10 @@ class Rule:
         """Return the value of a node of a file."""
         raise NotImplementedError
 
-    def faults(self, called: str, value: Any) -> Iterator[Fault]:
-        """Yield what is wrong with a value; ``called`` is its name in messages."""
+    def faults(self, label: str, value: Any) -> Iterator[Fault]:
+        """Yield what is wrong with a value; ``label`` is its name in messages."""
         if not self.allows(value):
-            yield Fault(f"{called} is {_shown(value)}", self.fix or f"write {self.expected}")
+            yield Fault(f"{label} is {_shown(value)}", self.fix or f"write {self.expected}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,19 +147,19 @@ class Number(Rule):
     def read(self, reader: Any, node: Any) -> Any:
         return reader.number(node, self.finite)
 
-    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+    def faults(self, label: str, value: Any) -> Iterator[Fault]:
         if self.allows(value):
             return
         fix = self.fix or f"write {self.expected}"
         if not self.is_number(value):
             wrong = next(x for x in np.ravel(value) if not self.is_number(x))
-            yield Fault(f"{called} is not {'finite' if self.finite else 'a number'}: {wrong:g}", fix)
+            yield Fault(f"{label} is not {'finite' if self.finite else 'a number'}: {wrong:g}", fix)
             return
         below, unit = np.min(value) < self.least, f" {self.unit}" if isinstance(self.unit, str) and self.unit else ""
         negative = "negative: " if below and not self.least else ""
         because = f"; {self.because}" if below and self.because else ""
         wrong = np.min(value) if below or self.open else np.max(value)
-        yield Fault(f"{called} is {negative}{wrong:g}{unit}{because}", fix, self.level)
+        yield Fault(f"{label} is {negative}{wrong:g}{unit}{because}", fix, self.level)
 
 
 class Whole(Number):
@@ -219,7 +219,7 @@ class Ratios(Rule):
     def read(self, reader: Any, node: Any) -> tuple[tuple[str, float], ...]:
         return reader.ratios(node)
 
-    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+    def faults(self, label: str, value: Any) -> Iterator[Fault]:
         for joint, ratio in value:
             if not (ratio and abs(ratio) < HUGE):
                 yield Fault(f"the ratio of joint {joint!r} is {ratio:g}", self.fix)
@@ -234,7 +234,7 @@ class Choice(Rule):
     def read(self, reader: Any, node: Any) -> str:
         return reader.name(node, self.words, self.names)
 
-    def faults(self, called: str, value: Any) -> Iterator[Fault]:
+    def faults(self, label: str, value: Any) -> Iterator[Fault]:
         if value not in self.names:
             yield Fault(f"there is no {self.words} {value!r}", nearest(str(value), self.names))
 
@@ -312,13 +312,13 @@ class Element:
         Returns:
             key in files -> field.
         """
-        listed = {}
+        result = {}
         for each in fields(cls):  # type: ignore[arg-type]
             if rule := each.metadata.get("rule"):
                 key, words = rule.key or each.name, rule.words or each.name.replace("_", " ")
                 default = each.default if each.default_factory is MISSING else each.default_factory()
-                listed[key] = ElementField(each.name, key, words, default, rule)
-        return listed
+                result[key] = ElementField(each.name, key, words, default, rule)
+        return result
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -341,8 +341,8 @@ class Element:
             key -> value.
         """
         values = self.values()
-        listed = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
-        return {each.key: values[each.name] for each in listed}
+        written = (each for each in self.declared().values() if each.rule.written and not self._at_default(each))
+        return {each.key: values[each.name] for each in written}
 
     def values(self) -> dict[str, Any]:
         """Return all values as plain data.
@@ -381,18 +381,18 @@ class Element:
         value = getattr(self, each.name)
         return not isinstance(value, np.ndarray) and value == each.default
 
-    def faults(self, called: str = "its") -> Iterator[Fault]:
+    def faults(self, label: str = "its") -> Iterator[Fault]:
         """Iterate over what is wrong with its values.
 
         Args:
-            called: what stands before the name of a value in messages.
+            label: what stands before the name of a value in messages.
 
         Returns:
             The faults.
         """
         for each in self.declared().values():
             value = getattr(self, each.name)
-            for fault in each.rule.faults(f"{called} {each.words}", value):
+            for fault in each.rule.faults(f"{label} {each.words}", value):
                 if not self._at_default(each):
                     yield fault
 

@@ -54,8 +54,8 @@ def margin(ten: Any) -> float:
     if not numbers.any():
         return 0.0
     if numbers[0] <= 0:  # there is no centre of mass; only the sign has a meaning
-        scaled = pseudo_inertia(numbers)
-        return float(np.linalg.eigvalsh(scaled / np.abs(scaled).max())[0])
+        matrix = pseudo_inertia(numbers)
+        return float(np.linalg.eigvalsh(matrix / np.abs(matrix).max())[0])
     moments = np.linalg.eigvalsh(body_of(numbers).central)
     if np.abs(moments).max() <= _noise(numbers):
         return 0.0
@@ -82,17 +82,19 @@ def unphysical(ten: Any) -> str:
 def impossible(mass: float, moments: np.ndarray, rounding: float, noise: float = 0.0) -> str:
     """Return why a mass and principal moments about its centre, in ascending order, are impossible; empty if possible.
     ``rounding``, ``noise``: relative and absolute errors that are allowed."""
-    listed, largest = moments_text(moments), float(np.abs(moments).max())
+    principal, largest = moments_text(moments), float(np.abs(moments).max())
     if mass < 0:
         return negative_mass(mass)
     if mass == 0:
-        return f"it has inertia but no mass: principal moments {listed}" if largest > 0 else ""
+        return f"it has inertia but no mass: principal moments {principal}" if largest > 0 else ""
     if moments[0] < -EXACT * largest - noise:
-        return f"its inertia is indefinite: principal moments {listed} about the centre of mass, where none is negative"
+        return (
+            f"its inertia is indefinite: principal moments {principal} about the centre of mass, where none is negative"
+        )
     excess = float(moments[2] - moments[0] - moments[1])
     if excess > rounding * moments[2] + noise:
         more = f"the largest exceeds the others' sum by {excess:.3g} kg m^2 ({100 * excess / moments[2]:.2g} % of it)"
-        return f"its inertia is impossible: principal moments {listed}, {more}"
+        return f"its inertia is impossible: principal moments {principal}, {more}"
     return ""
 
 

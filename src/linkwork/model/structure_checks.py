@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import nearest
+from ..errors import counted, nearest
 from .description import ConstraintDescription, Description, Finding, JointDescription
 from .drive import Drive, JointValues, Transmission
 from .element import HUGE, Fault
@@ -103,7 +103,7 @@ def _home(description: Description) -> Iterator[Finding]:
         elif not is_finite(numbers):
             yield Finding("error", where, f"its home position is not finite: {position}", "write a finite number")
         elif numbers.shape != (joint.motion.nq,):
-            message = f"its home position has {numbers.size} numbers, a {joint.kind} joint {joint.motion.nq}"
+            message = f"its home position has {counted(numbers.size, 'number')}, a {joint.kind} joint {joint.motion.nq}"
             yield Finding("error", where, message, f"give {', '.join(joint.motion.position_parts) or 'one number'}")
         elif not is_position(joint.motion, numbers):
             message = f"its home position is a quaternion of length zero: {position}"

@@ -64,9 +64,11 @@ def raise_errors(findings: Iterable[Finding], where: str = "") -> None:
     if errors:
         count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
         lines = [f"\n- {finding}".replace("\n  ", "\n    ") for finding in errors]
-        shown = max(1, sum(length <= LONGEST_LIST for length in accumulate(map(len, lines))))
-        more = f"\n- and {len(lines) - shown} more: `linkwork check` lists them" if len(lines) > shown else ""
-        message = f"this robot cannot be loaded because of {count}{''.join(lines[:shown])}{more}"
+        lines_shown = max(1, sum(length <= LONGEST_LIST for length in accumulate(map(len, lines))))
+        more = (
+            f"\n- and {len(lines) - lines_shown} more: `linkwork check` lists them" if len(lines) > lines_shown else ""
+        )
+        message = f"this robot cannot be loaded because of {count}{''.join(lines[:lines_shown])}{more}"
         error = ModelError(message, where=where)
         error.findings = tuple(errors)
         raise error
@@ -151,26 +153,26 @@ def _tree(description: Description) -> Iterator[Finding]:
             yield Finding("error", where, f"its link {link!r} does not exist", "add the link or correct it")
     for link, joints in parents.items():
         if len(joints) > 1:
-            listed = _some([joint.name for joint in joints])
+            text = _some([joint.name for joint in joints])
             where, fix = description.place("link", link), "keep one: make a tree, and close it again by `loops`"
-            yield Finding("error", where, f"it is the child of {len(joints)} joints: {listed}", fix)
+            yield Finding("error", where, f"it is the child of {len(joints)} joints: {text}", fix)
 
     roots = [link.name for link in description.links if link.name not in parents]
     if len(roots) > 1:
         message = f"{len(roots)} links have no parent: {_some(roots)}"
         yield Finding("error", description.place(), message, "join them by fixed joints, or remove them")
-    checked: set[str] = set()
+    visited: set[str] = set()
     for start in description.links:
         path: dict[str, None] = {}  # an ordered set
         link = start.name
-        while link in parents and link not in checked and link not in path:
+        while link in parents and link not in visited and link not in path:
             path[link] = None
             link = parents[link][0].parent
         if link in path:
             loop = list(path)[list(path).index(link) :]
             names, fix = _some([*loop, link], " <- "), "make a tree, and close it again by `loops`"
             yield Finding("error", description.place("link", link), f"it is its own ancestor: {names}", fix)
-        checked.update(path)
+        visited.update(path)
 
 
 def _some(names: Sequence[str], between: str = ", ") -> str:
@@ -198,15 +200,19 @@ def _mimics(description: Description) -> Iterator[Finding]:
             followed[leader.name] = None
             leader = joints.get(leader.mimic.joint) if leader.mimic else None
         chain = list(followed)
-        listed = _some(chain, " -> ")
+        chain_text = _some(chain, " -> ")
         if len(chain) > LONGEST_CHAIN:
-            message = f"it follows a joint that follows another, and so on, more than {LONGEST_CHAIN} times: {listed}"
+            message = (
+                f"it follows a joint that follows another, and so on, more than {LONGEST_CHAIN} times: {chain_text}"
+            )
             yield Finding("error", where, message, "follow the first of them directly")
         elif leader is not None:
-            message = "it follows itself" if len(chain) == 1 else f"it follows in a circle: {listed} -> {leader.name!r}"
+            message = (
+                "it follows itself" if len(chain) == 1 else f"it follows in a circle: {chain_text} -> {leader.name!r}"
+            )
             yield Finding("error", where, message, "remove the mimic of one of them")
         elif len(chain) > 2:
-            message = f"it follows a joint that itself follows: {listed}"
+            message = f"it follows a joint that itself follows: {chain_text}"
             yield Finding("warning", where, message, f"follow {chain[-1]!r} directly; some programs refuse chains")
         elif not joints[name].motion.nv:
             message = f"it follows the fixed joint {name!r}, so it stays at its offset {joint.mimic.offset:g}"
@@ -278,17 +284,17 @@ def _inertias(description: Description) -> Iterator[Finding]:
         if inertia is None or not _has_numbers(inertia):
             continue
         mass, moments = inertia.mass, np.linalg.eigvalsh(inertia.central)
-        largest, listed = float(np.abs(moments).max()), moments_text(moments)
+        largest, principal = float(np.abs(moments).max()), moments_text(moments)
         if (largest > POINT**2 * mass or mass < 0) and (wrong := impossible(mass, moments, ROUNDING)):
             yield Finding("error" if mass < 0 else "warning", where, wrong, _remedy(mass, moments))
         if mass > 0 and largest > 100 * mass:
             size = math.sqrt(largest) / math.sqrt(mass)
-            message = f"its inertia fits a body of {size:.0f} m radius: {mass:g} kg, principal moments {listed}"
+            message = f"its inertia fits a body of {size:.0f} m radius: {mass:g} kg, principal moments {principal}"
             yield Finding("warning", where, message, "write kg m^2: kg cm^2 times 1e-4, g mm^2 times 1e-9")
         # In a robot of point masses only, or for a small part of the mass, a point mass is a fair idealisation.
         radius = (3 * abs(mass) / (4 * math.pi * DENSEST)) ** (1 / 3)
         if has_extent and mass > 0.01 * total and moments.sum() < 3 * 0.4 * mass * radius**2:
-            message = f"it weighs {mass:g} kg but has less inertia than a ball of osmium: principal moments {listed}"
+            message = f"it weighs {mass:g} kg but has less inertia than a ball of osmium: principal moments {principal}"
             yield Finding("warning", where, message, "write mass in kg and inertia in kg m^2; add the missing inertia")
 
 
@@ -347,17 +353,17 @@ def _singular(description: Description) -> Iterator[Finding]:
     if description.floating and subtree[description.root].mass <= 0:
         message = "the robot floats but has no mass, so its motion under forces is undefined"
         yield Finding("warning", description.place(), message, "give its links mass and inertia")
-    shared = {joint.mimic.joint for joint in description.joints if joint.mimic}
-    shared |= {name for each in description.transmissions if each.has_rotors for name in each.joints}
+    coupled_joints = {joint.mimic.joint for joint in description.joints if joint.mimic}
+    coupled_joints |= {name for each in description.transmissions if each.has_rotors for name in each.joints}
     for joint in description.joints:
-        coupled = joint.mimic or joint.name in shared  # these share their inertia; modes have their own
+        coupled = joint.mimic or joint.name in coupled_joints  # these share their inertia; modes have their own
         if not joint.motion.nv or coupled or joint.motion.modes:
             continue
-        where, moved = description.place("joint", joint.name), subtree[joint.child]
-        excess, along = min(_apparent(joint, moved))
+        where, load = description.place("joint", joint.name), subtree[joint.child]
+        excess, along = min(_apparent(joint, load))
         if excess <= 0:
             message = (
-                f"what it moves has mass {moved.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
+                f"what it moves has mass {load.mass:g} kg and inertia {along:g} along its axis, so the inertia matrix"
                 " is singular or indefinite and forward dynamics fails"
             )
             may_be_held = joint.role == "active" or description.switched  # else every method needs its acceleration
@@ -368,14 +374,14 @@ def _singular(description: Description) -> Iterator[Finding]:
             yield Finding("warning", where, "it moves but has no inertia; treated as massless", "give it an inertial")
 
 
-def _apparent(joint: JointDescription, moved: LinkInertia) -> Iterator[tuple[float, float]]:
+def _apparent(joint: JointDescription, body: LinkInertia) -> Iterator[tuple[float, float]]:
     """For each velocity at position zero: by how much its inertia exceeds the least one, and the inertia."""
     kind, (_, frame) = joint.motion, joint.motion.frames(joint.axis, joint.second_axis)
     for S in kind.subspace(Joint(joint.name, kind, pitch=joint.pitch), kind.neutral()):
         shift, axis = (frame @ np.array(list(vector), float) for vector in (S.linear, S.angular))
-        coupling = 2 * shift @ np.cross(axis, moved.first_moment)
-        inertia = moved.mass * (shift @ shift) + coupling + axis @ moved.about_origin @ axis
-        least = POINT**2 * moved.mass if axis.any() and not shift.any() else 0.0
+        coupling = 2 * shift @ np.cross(axis, body.first_moment)
+        inertia = body.mass * (shift @ shift) + coupling + axis @ body.about_origin @ axis
+        least = POINT**2 * body.mass if axis.any() and not shift.any() else 0.0
         yield float(inertia + joint.rotor_inertia - least), float(inertia)
 
 

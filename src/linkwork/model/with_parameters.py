@@ -23,7 +23,10 @@ def carrying(model: Model, frame: str, payload: Sequence[Any]) -> Model:
     """Return the robot with a body fixed to a frame: mass, centre of mass, inertia about it."""
     carrier = model.frame(frame)
     if not carrier.body:
-        raise UnsupportedError("a payload needs a moving link", where=model.name, got=f"frame {frame!r}")
+        raise UnsupportedError(
+            "a payload needs a moving link", where=model.name, got=f"frame {frame!r}, which is fixed to the ground",
+            fix="name a frame of a moving link",
+        )  # fmt: skip
     body = carrier.pose.inertia_outward(Inertia.central_of(payload[0], Vector(*payload[1:4]), Symmetric(*payload[4:])))
     return model.with_inertias(
         [each.inertia + body if i == carrier.body else each.inertia for i, each in enumerate(model.bodies, 1)]

@@ -50,13 +50,15 @@ def vector(variable: Variable, layout: Layout, number: Mapping[str, int]) -> np.
     return np.array(names, dtype=object)
 
 
-def entries(variable: Variable, shape: Iterable[int], used: Container[str] = ()) -> np.ndarray:
+def entries(variable: Variable, shape: Iterable[int], taken_names: Container[str] = ()) -> np.ndarray:
     """Return the names of the entries of an array, numbered from 1: M11, M12.
 
-    They are M1_1, M1_10 where there are many, or where names are ``used``: M11 is also the mass of link 11.
+    They are M1_1, M1_10 where there are many, or where names are ``taken_names``: M11 is also the mass of link 11.
     """
     shape, letter = tuple(shape), variable.letter or variable.name
     numbers = [[str(k + 1) for k in index] for index in np.ndindex(*shape)]
-    apart = len(shape) > 1 and (any(n > 9 for n in shape) or any(letter + "".join(each) in used for each in numbers))
+    apart = len(shape) > 1 and (
+        any(n > 9 for n in shape) or any(letter + "".join(each) in taken_names for each in numbers)
+    )
     names = [letter + ("_" if apart else "").join(each) for each in numbers]
     return np.array(names, dtype=object).reshape(shape)

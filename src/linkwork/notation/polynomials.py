@@ -120,12 +120,12 @@ class Expression(_Differences):
 
     def __str__(self) -> str:
         """Write the expression; parameters with the same factor share it: ``ZZ2 + d3^2 (M3 + M4)``."""
-        shared: dict[tuple[Powers, float], list[tuple[str, float]]] = {}
+        groups: dict[tuple[Powers, float], list[tuple[str, float]]] = {}
         for powers, factor in sorted(_with_sines(self.terms).items(), key=_order):
             geometry = tuple(pair for pair in powers if not pair[0].parameter)
             parameters = " ".join(each.name for each, _ in powers if each.parameter)
-            shared.setdefault((geometry, abs(factor)), []).append((parameters, factor))
-        return "".join(_written(*key, entries) for key, entries in shared.items()).removeprefix(" + ").lstrip()
+            groups.setdefault((geometry, abs(factor)), []).append((parameters, factor))
+        return "".join(_written(*key, entries) for key, entries in groups.items()).removeprefix(" + ").lstrip()
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ def _terms(value: Any) -> dict[Powers, float]:
 
 def _collapsed(terms: dict[Powers, float]) -> Any:
     """Return a sum as a number if it is one, or as Unwritten if it is too long."""
-    left = {powers: factor for powers, factor in terms.items() if factor}
-    total = Expression(left) if any(left) else left.get((), 0)
-    return total if len(left) <= LONGEST else Unwritten(float(total))
+    nonzero = {powers: factor for powers, factor in terms.items() if factor}
+    total = Expression(nonzero) if any(nonzero) else nonzero.get((), 0)
+    return total if len(nonzero) <= LONGEST else Unwritten(float(total))
 
 
 def _product(one: Powers, two: Powers) -> Iterable[tuple[Powers, float]]:

@@ -81,9 +81,9 @@ class SymbolicRobot(Model):
 
     def transform(self, i: int, q: Any) -> Any:
         turn = getattr(self.joint(i), "turn", 0)
-        moved = list(q)
-        moved[self.positions(i).start] += turn
-        return super().transform(i, moved)
+        positions = list(q)
+        positions[self.positions(i).start] += turn
+        return super().transform(i, positions)
 
 
 def with_plain_tips(model: Model) -> Model:
@@ -138,11 +138,13 @@ def with_symbols(
     """Return the robot with symbols for the constants whose switch is True."""
 
     def symbolic_drive(drive: Any, suffix: object) -> Any:
-        chosen = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
-        changed = drive.with_parameters({name: symbols.new(f"{name}{suffix}", x) for name, x in chosen.items()})
-        if changed.stiffness is drive.stiffness:
-            return changed
-        return replace(changed, rest=symbols.new(f"rest{suffix}", drive.rest))
+        values = {name: x for name, x in drive.parameters.items() if (inertias if name == "IA" else friction)}
+        drive_of_symbols = drive.with_parameters(
+            {name: symbols.new(f"{name}{suffix}", x) for name, x in values.items()}
+        )
+        if drive_of_symbols.stiffness is drive.stiffness:
+            return drive_of_symbols
+        return replace(drive_of_symbols, rest=symbols.new(f"rest{suffix}", drive.rest))
 
     bodies = []
     for j, body in enumerate(model.bodies, 1):

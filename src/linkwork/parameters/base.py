@@ -118,10 +118,10 @@ class BaseParameters:
     def formulas(self) -> dict[str, str]:
         """Formulas in symbols, with named lengths and angles, of those that have one of reasonable length."""
         model, values = with_named_geometry(self.model), zip(self.standard, self.standard_values.tolist(), strict=True)
-        named = {each: symbol(str(each), value, parameter=True) for each, value in values}
-        expressions = _combinations(model, self.kind, named, body_motions(self.model))
-        ordered = (expressions[key] for key in (self.names if self.kind == "lin" else self.columns))
-        rows = zip(self.names, ordered, self.in_closed_form, strict=True)
+        symbols_by_name = {each: symbol(str(each), value, parameter=True) for each, value in values}
+        expressions = _combinations(model, self.kind, symbols_by_name, body_motions(self.model))
+        formulas = (expressions[key] for key in (self.names if self.kind == "lin" else self.columns))
+        rows = zip(self.names, formulas, self.in_closed_form, strict=True)
         return {name: str(each) for name, each, closed in rows if closed and not isinstance(each, Unwritten)}
 
     @property
@@ -165,11 +165,11 @@ class BaseParameters:
         Returns:
             The table.
         """
-        written = self.numeric_formulas if numbers else self.written
+        formulas = self.numeric_formulas if numbers else self.written
         title = f"{len(self)} base parameters of {self.model.name} ({self.kind})"
         if self.ambiguity:
             title += f". Ambiguous: {self.ambiguity}"
-        rows = [[name, float(value), written[name]] for name, value in zip(self.names, self.values, strict=True)]
+        rows = [[name, float(value), formulas[name]] for name, value in zip(self.names, self.values, strict=True)]
         return Table(title, ["parameter", "value (SI)", "combination"], rows)
 
     def _repr_html_(self) -> str:
@@ -253,16 +253,16 @@ def _friction(model: Model, combined: Sequence[Parameter]) -> str:
 
 
 def _combinations(
-    model: Model, kind: str, named: Mapping[Parameter, Scalar], motions: dict[int, BodyMotion]
+    model: Model, kind: str, symbols: Mapping[Parameter, Scalar], motions: dict[int, BodyMotion]
 ) -> dict[Any, Scalar]:
     """Return the base parameters of a tree in closed form, over any scalar.
 
-    Keys are names, or the standard parameter whose place each takes; ``named`` are the standard parameters.
+    Keys are names, or the standard parameter whose place each takes; ``symbols`` are the standard parameters.
     """
-    absorbed = with_rotors_absorbed(with_values(model, named), motions)
+    absorbed = with_rotors_absorbed(with_values(model, symbols), motions)
     others = {
         p: x
-        for p, x in named.items()
+        for p, x in symbols.items()
         if not (p.of_body or (p.element == "IA" and not p.motor and motions[p.body].rotor))
     }
     if kind == "lin":

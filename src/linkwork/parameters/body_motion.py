@@ -74,11 +74,11 @@ def rules_suffice(model: Model) -> bool:
     are.
     """
     free = {i for i, _ in model.outward() if model.joint(i).kind.free}
-    known = (
+    kinds = (
         model.joint(i).revolute or model.joint(i).prismatic or not free.isdisjoint((i, *model.ancestors(i)))
         for i, _ in model.outward()
     )
-    return not (model.constrained or model.has_mimic or model.transmissions) and all(known)
+    return not (model.constrained or model.has_mimic or model.transmissions) and all(kinds)
 
 
 def _parallel(axis: Vector, others: Iterable[Vector]) -> bool:

@@ -86,8 +86,8 @@ def with_rotors_absorbed(model: Model, motions: dict[int, BodyMotion]) -> Model:
             inertia[i] = inertia[i] + (Inertia(Ia) if joint.prismatic else Inertia(0, Vector(), Symmetric(zz=Ia)))
             if joint.prismatic:
                 inertia[p] = inertia[p] + carrier(model, i).inertia_outward(Inertia(-Ia))
-    changed = (replace(body, inertia=inertia[i], joint=joints[i]) for i, body in enumerate(model.bodies, 1))
-    return replace(model, bodies=tuple(changed))
+    bodies = (replace(body, inertia=inertia[i], joint=joints[i]) for i, body in enumerate(model.bodies, 1))
+    return replace(model, bodies=tuple(bodies))
 
 
 def carrier(model: Model, i: int) -> Transform:
@@ -114,8 +114,8 @@ def _direction(model: Model, i: int) -> Vector:
 def _across(h: Vector, u: Vector) -> tuple[Vector, tuple[str, ...]]:
     """Return first moments without their part along ``u``, zero where ``u`` is largest; and the parameters left."""
     largest = max((2, 1, 0), key=lambda k: round(abs(u[k]), 12))
-    left = tuple(name for k, name in enumerate(("MX", "MY", "MZ")) if k != largest)
-    return h - u * (h[largest] * (1 / u[largest])), ("M", *left)
+    others = tuple(name for k, name in enumerate(("MX", "MY", "MZ")) if k != largest)
+    return h - u * (h[largest] * (1 / u[largest])), ("M", *others)
 
 
 def lin_parameters(model: Model) -> dict[str, Scalar]:

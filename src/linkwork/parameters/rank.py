@@ -65,46 +65,46 @@ def independent(Y: DoubleDouble, noise: float) -> Independent:
     A column whose residual is at most ``noise``, with rows of length one, depends on the others.
     """
     scale = _scale(Y.high)
-    rest, left = Y * scale, np.arange(Y.high.shape[1])
-    R = DoubleDouble(np.zeros((min(Y.high.shape), len(left))))
-    chosen, sizes = [], []
-    while len(chosen) < len(R.high) and len(left):
+    rest, candidates = Y * scale, np.arange(Y.high.shape[1])
+    R = DoubleDouble(np.zeros((min(Y.high.shape), len(candidates))))
+    pivots, sizes = [], []
+    while len(pivots) < len(R.high) and len(candidates):
         lengths = np.sqrt((rest.high**2).sum(axis=0))
         best = int((lengths >= (1 - TIE) * lengths.max()).argmax())
         if lengths[best] <= noise:
             break
         direction = rest[:, best] / (rest[:, best] * rest[:, best]).total().sqrt()
         shares = (rest * direction[:, None]).total()
-        R[len(chosen), left] = shares
-        chosen.append(int(left[best]))
+        R[len(pivots), candidates] = shares
+        pivots.append(int(candidates[best]))
         sizes.append(float(lengths[best]))
-        others = np.delete(np.arange(len(left)), best)
-        rest, left = rest[:, others] - direction[:, None] * shares[others][None], left[others]
-    R = R[: len(chosen)]
-    matrix = _solve(R, chosen, noise)
-    order = np.argsort(chosen)
-    columns = [chosen[k] for k in order]
+        others = np.delete(np.arange(len(candidates)), best)
+        rest, candidates = rest[:, others] - direction[:, None] * shares[others][None], candidates[others]
+    R = R[: len(pivots)]
+    matrix = _solve(R, pivots, noise)
+    order = np.argsort(pivots)
+    columns = [pivots[k] for k in order]
     return Independent(columns, matrix[order] * scale[columns, None] / scale, _ambiguity(sizes, noise))
 
 
-def _solve(R: DoubleDouble, chosen: list[int], noise: float) -> np.ndarray:
+def _solve(R: DoubleDouble, columns: list[int], noise: float) -> np.ndarray:
     """Return the columns of R by the chosen ones, which are an upper triangle.
 
     Small coefficients are set to zero where the others fit as well.
     """
-    triangle, rest = R[:, chosen], R
+    triangle, rest = R[:, columns], R
     x = DoubleDouble(np.zeros_like(R.high))
-    for k in reversed(range(len(chosen))):
+    for k in reversed(range(len(columns))):
         x[k] = rest[k] / triangle[k, k]
         rest = rest - triangle[:, k, None] * x[k][None]
     matrix = x.high
-    matrix[:, chosen] = np.eye(len(chosen))
+    matrix[:, columns] = np.eye(len(columns))
     for k in np.flatnonzero(((matrix != 0) & (np.abs(matrix) < SMALL)).any(axis=0)):
-        needed = np.abs(matrix[:, k]) >= SMALL
-        few, error = _fitted(triangle[:, needed], R[:, k])
+        nonzero = np.abs(matrix[:, k]) >= SMALL
+        few, error = _fitted(triangle[:, nonzero], R[:, k])
         if error <= max(EXACT, noise):
             matrix[:, k] = 0.0
-            matrix[needed, k] = few
+            matrix[nonzero, k] = few
     return matrix
 
 

@@ -47,8 +47,8 @@ def draw(path: Path) -> None:
         first.set(title="Inverse dynamics", ylabel="multiplications and additions executed", yscale="log")
         for panel, lin_fang in zip(others, (True, False), strict=True):
             panel.plot(JOINTS, [1] * len(JOINTS), color="black", label="crba")
-            shown = [m for m in ratios if m.name.startswith("lin-fang") == lin_fang and m.name != "crba"]
-            for k, method in enumerate(sorted(shown, key=lambda m: -ratios[m][JOINTS[-1]])):
+            rows = [m for m in ratios if m.name.startswith("lin-fang") == lin_fang and m.name != "crba"]
+            for k, method in enumerate(sorted(rows, key=lambda m: -ratios[m][JOINTS[-1]])):
                 label = f"{method.name}  $n^{{{slope(matrices[method]):.1f}}}$"
                 panel.plot(list(ratios[method]), list(ratios[method].values()), "o-", ms=3, color=f"C{k}", label=label)
             panel.set(yscale="log", xlim=(JOINTS[0] - 0.2, JOINTS[-1] + 0.1))

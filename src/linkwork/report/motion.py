@@ -76,7 +76,10 @@ def sample_motion(robot: Robot) -> Motion:
         if _allowed(robot, motion):
             return motion
         distance = distance / 2
-    raise LinkworkError("no motion within the limits was found", where=f"robot {robot.name!r}")
+    raise LinkworkError(
+        "no motion within the limits was found", where=f"robot {robot.name!r}",
+        fix="widen the limits of its joints, or give a `home` away from them and from singular positions",
+    )  # fmt: skip
 
 
 def _start(robot: Robot) -> np.ndarray:
@@ -153,7 +156,7 @@ def _moved(robot: Robot, start: np.ndarray, distance: np.ndarray, steps: int) ->
     """Integrate the motion by the classical Runge-Kutta method."""
     model, h = robot.model, DURATION / steps
     independent = model.mobility.independent
-    driven = [independent.index(k) for k in model.mobility.driven]
+    motors = [independent.index(k) for k in model.mobility.driven]
     free = [independent.index(k) for k in model.mobility.free]
     none = np.zeros(len(free))
     times = np.linspace(0, DURATION, 2 * steps + 1)  # ends and middles of the steps
@@ -161,7 +164,7 @@ def _moved(robot: Robot, start: np.ndarray, distance: np.ndarray, steps: int) ->
 
     def rates(k: int, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a = np.zeros(model.nv)
-        a[driven] = driven_a[k]
+        a[motors] = driven_a[k]
         if free:
             a[free] = robot.hybrid_dynamics(q, v, driven_a[k], none)[1]
         v_joints = robot.joint_velocities(q, v) if model.constrained else v
@@ -195,7 +198,7 @@ def _allowed(robot: Robot, motion: Motion) -> bool:
     if model.constrained:
         few = motion.q[:: max(1, len(motion.q) // 20)]
         if model.n_configuration == model.nv:  # otherwise it rolls, and independent joints do not determine q
-            known = coordinates.whole(model.mobility.independent).positions.joints
-            few = robot.assemble(few[:, coordinates.places(known)], guess=few).q
+            joints = coordinates.whole(model.mobility.independent).positions.joints
+            few = robot.assemble(few[:, coordinates.places(joints)], guess=few).q
         return bool(np.all(robot.conditioning(few) > WELL))
     return True

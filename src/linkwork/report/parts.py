@@ -33,17 +33,21 @@ def torque_parts(robot: Robot, motion: Motion) -> tuple[np.ndarray, dict[str, np
     """
     model = _forced(robot.model)
     q, v, a = motion.q, motion.v, motion.a
-    none = np.zeros_like(v)
+    zero = np.zeros_like(v)
     bare = _without(model, friction=False, springs=False, forces=())
-    run = bare.inverse_dynamics
-    still, moving = run(q, none, none), run(q, v, none)
-    parts = {"inertia": run(q, none, a) - still, "Coriolis and centrifugal": moving - still, "gravity": still}
+    inverse_dynamics = bare.inverse_dynamics
+    still, moving = inverse_dynamics(q, zero, zero), inverse_dynamics(q, v, zero)
+    parts = {
+        "inertia": inverse_dynamics(q, zero, a) - still,
+        "Coriolis and centrifugal": moving - still,
+        "gravity": still,
+    }
     if model.has_modes or any(drive.acting for drive in drives_of(model)):
-        parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, none) - moving
+        parts["friction"] = _without(model, springs=False, forces=()).inverse_dynamics(q, v, zero) - moving
     if model.has_modes or any(drive.stiffness for drive in drives_of(model)):
-        parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, none, none) - still
+        parts["springs"] = _without(model, friction=False, forces=()).inverse_dynamics(q, zero, zero) - still
     if model.forces:
-        parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, none) - moving
+        parts["surroundings"] = _without(model, friction=False, springs=False).inverse_dynamics(q, v, zero) - moving
     return Robot(model).inverse_dynamics(q, v, a), parts
 
 

@@ -46,8 +46,8 @@ def picture(robot: Robot, motion: Motion) -> Safe:
         + (" (floating bodies are kept in place)" if skeleton.unheld(model) else ""),
     ]
     caption = "; ".join(word for word in words if word) + ". The quartered circle is the centre of mass."
-    drawn = skeleton.picture(model, motion.q[0], [motion.q[-1]])
-    return Safe(f"<figure>{drawn}<figcaption>{in_html(caption)}</figcaption></figure>\n")
+    image = skeleton.picture(model, motion.q[0], [motion.q[-1]])
+    return Safe(f"<figure>{image}<figcaption>{in_html(caption)}</figcaption></figure>\n")
 
 
 def frames(robot: Robot) -> Safe:
@@ -127,11 +127,11 @@ def torques(robot: Robot, motion: Motion) -> Safe:
     largest_part = max(np.abs(each).max() for each in parts.values()) or 1.0
     difference = float(np.abs(sum(parts.values()) - total).max() / largest_part)
     names = entries(model, "tau")
-    shown = [names.index(name) for name in model.names_of(model.mobility.motors)]
+    indices = [names.index(name) for name in model.names_of(model.mobility.motors)]
     series = [Series("total", total, 0), *(Series(name, part, STYLES[name]) for name, part in parts.items())]
     least = 1e-9 * np.abs(total).max()
     largest = {s.label: np.abs(s.values).max(axis=0) for s in series}
-    peaks = [[names[k], *(float(x[k]) if x[k] > least else 0.0 for x in largest.values())] for k in shown]
+    peaks = [[names[k], *(float(x[k]) if x[k] > least else 0.0 for x in largest.values())] for k in indices]
     columns = ["joint", *(Column(s.label, digits=3) for s in series)]
     free = "; a floating base, elastic and passive joints move by the dynamics" if model.mobility.free else ""
     effort = unit(model, VARIABLES["tau"].unit, base=False)
@@ -141,7 +141,7 @@ def torques(robot: Robot, motion: Motion) -> Safe:
             f"In {motion.t[-1]:g} s the motors follow polynomials of degree five from rest to rest, within the limits"
             f" of the joints{free}. The joint forces from inverse dynamics, and their parts:"
         )
-        + _charts(model, "tau", motion.t, series, shown)
+        + _charts(model, "tau", motion.t, series, indices)
         + table(Table(f"Largest values ({effort})", columns, peaks))
         + paragraph(
             f"The sum of the parts and the inverse dynamics {verdict}: relative deviation {difference:.0e}.", "note"
@@ -149,14 +149,14 @@ def torques(robot: Robot, motion: Motion) -> Safe:
     )
 
 
-def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], shown: list[int]) -> Safe:
+def _charts(model: Model, vector: str, t: np.ndarray, series: list[Series], indices: list[int]) -> Safe:
     """Return a chart for each of these entries of a vector."""
     layout = layouts(model)[vector]
-    drawn = ""
-    for k in shown:
+    charts = ""
+    for k in indices:
         curves = [Series(each.label, each.values[:, k], each.style) for each in series]
-        drawn += chart(layout.names[k], t, curves, layout.units[k])
-    return Safe(f'{legend(series)}<div class="charts">{drawn}</div>\n' if shown else "")
+        charts += chart(layout.names[k], t, curves, layout.units[k])
+    return Safe(f'{legend(series)}<div class="charts">{charts}</div>\n' if indices else "")
 
 
 def simulation(robot: Robot, motion: Motion) -> Safe:
@@ -182,8 +182,8 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
         Series("total", kinetic + potential, 0), Series("kinetic", kinetic, 1), Series("potential", potential, 3),
         Series("work done on it", work, 2),
     ]  # fmt: skip
-    drawn = chart("Energies", t, energies, "J")
-    drawn += chart("Total less work: the error", t, [Series("", balance, 0)], "J")
+    charts = chart("Energies", t, energies, "J")
+    charts += chart("Total less work: the error", t, [Series("", balance, 0)], "J")
     ways = [Series("planned", planned, 7), Series("simulated", arrays["q"], 1)]
     coordinates = robot.coordinates
     joints = coordinates.places(model.joint_names or coordinates.of_freedoms(model.mobility.motors).joints)
@@ -200,7 +200,7 @@ def _simulated(robot: Robot, motion: Motion) -> Safe:
             f" integrator is {np.abs(balance).max():.1e} J; {exchanged:.3g} J are exchanged."
         )
         + legend(energies)
-        + f'<div class="charts">{drawn}</div>\n'
+        + f'<div class="charts">{charts}</div>\n'
         + _charts(model, "q", t, ways, joints)
         + notes
     )

@@ -115,8 +115,8 @@ class Skeleton:
 
     def _placement(self, i: int, parent: int) -> np.ndarray:
         """Return the point where the motion of the joint begins."""
-        placed = Pose.identity().then(Transform(*(fixed.screw for fixed in self.model.joint(i).placement)))
-        return self._point(parent, placed.origin)
+        pose = Pose.identity().then(Transform(*(fixed.screw for fixed in self.model.joint(i).placement)))
+        return self._point(parent, pose.origin)
 
     def _rise(self, i: int) -> np.ndarray:
         """Return the offset of the link's frame along the axis of a joint on the ground."""
@@ -141,8 +141,8 @@ class Skeleton:
     @property
     def points(self) -> np.ndarray:
         bodies = [point for i, point in self.origin.items() if i or not self.model.moving_base]
-        reached = [*self.ends.values(), *self.boxes.values(), *self.lines.values(), *self.wheels]
-        return np.array([*bodies, *(point for each in reached for point in each)])
+        positions = [*self.ends.values(), *self.boxes.values(), *self.lines.values(), *self.wheels]
+        return np.array([*bodies, *(point for each in positions for point in each)])
 
 
 def picture(model: Model, q: Sequence[float], ghosts: Sequence[Sequence[float]] = ()) -> Safe:
@@ -229,8 +229,8 @@ def _normal(robot: Skeleton) -> np.ndarray | None:
 
 def _fitted(view: View, points: np.ndarray) -> View:
     """Return the view scaled and shifted so that all points are in the picture."""
-    seen = points @ view.axes[:2].T
-    low, high = seen.min(axis=0), seen.max(axis=0)
+    projected = points @ view.axes[:2].T
+    low, high = projected.min(axis=0), projected.max(axis=0)
     scale = (SIZE - 2 * MARGIN) / (float((high - low).max()) or 1.0)
     height = max(scale * float(high[1] - low[1]) + 2 * MARGIN + CORNER, 0.45 * SIZE)
     middle = scale * (low + high) / 2
@@ -259,12 +259,12 @@ def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     ordered = sorted(set(points))
 
     def chain(along: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        kept: list[tuple[float, float]] = []
+        corners: list[tuple[float, float]] = []
         for p in along:
-            while len(kept) > 1 and _turn(kept[-2], kept[-1], p) <= 0:
-                kept.pop()
-            kept.append(p)
-        return kept
+            while len(corners) > 1 and _turn(corners[-2], corners[-1], p) <= 0:
+                corners.pop()
+            corners.append(p)
+        return corners
 
     return chain(ordered)[:-1] + chain(ordered[::-1])[:-1] if len(ordered) > 2 else list(ordered)
 
@@ -278,8 +278,8 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
 
     def tube(start: np.ndarray, end: np.ndarray, width: float) -> None:
         a, b = view.at(start), view.at(end)
-        drawn = _line("edge", a, b, width + 1.6) + _line("tube", a, b, width)
-        items.append((view.near((start + end) / 2), drawn))
+        shapes = _line("edge", a, b, width + 1.6) + _line("tube", a, b, width)
+        items.append((view.near((start + end) / 2), shapes))
 
     for i, ends in robot.ends.items():
         if i == 0 and len(ends) > 1:
@@ -292,18 +292,18 @@ def _links(view: View, robot: Skeleton, thick: float) -> list[Item]:
             tube(robot.seat[i], robot.origin[i], 0.55 * thick)
     for line in robot.lines.values():
         pieces = [(view.at(start), view.at(end)) for start, end in pairwise(line)]
-        drawn = [
+        shapes = [
             _line(kind, *ends, width) for kind, width in (("edge", thick), ("tube", thick - 1.6)) for ends in pieces
         ]
-        items.append((min(map(view.near, line)), "".join(drawn)))  # edges first: no seams
+        items.append((min(map(view.near, line)), "".join(shapes)))  # edges first: no seams
     for place, seat in robot.stands:
         tube(place, seat, thick)
     items += [(view.near(rim.mean(axis=0)), _polygon("plate", [view.at(p) for p in rim])) for rim in robot.wheels]
     for corners in robot.boxes.values():
-        seen = [view.at(corner) for corner in corners]
+        outline = [view.at(corner) for corner in corners]
         nearest = int(np.argmax([view.near(corner) for corner in corners]))
-        edges = (_line("edge", seen[nearest], seen[nearest ^ side], 0.8) for side in (1, 2, 4))
-        items.append((view.near(corners.mean(axis=0)), _polygon("plate", _hull(seen)) + "".join(edges)))
+        edges = (_line("edge", outline[nearest], outline[nearest ^ side], 0.8) for side in (1, 2, 4))
+        items.append((view.near(corners.mean(axis=0)), _polygon("plate", _hull(outline)) + "".join(edges)))
     return items
 
 
@@ -318,16 +318,16 @@ def _joints(view: View, robot: Skeleton, radius: float) -> list[Item]:
             continue
         kind, at = f"joint {joint.role}", robot.seat[i]
         if turns == 3:
-            drawn = _circle(kind, view.at(at), 1.3 * radius * view.scale)
+            shape = _circle(kind, view.at(at), 1.3 * radius * view.scale)
         elif turns == 2:
             axes = (z_toward(angular) for angular, _ in robot.motions[i])
-            drawn = "".join(_bar(view, at, axis, 0.5 * radius, 2.0 * radius, 20, kind) for axis in axes)
+            shape = "".join(_bar(view, at, axis, 0.5 * radius, 2.0 * radius, 20, kind) for axis in axes)
         else:
             long = 1.7 if joint.pitch else (1.0, 1.5, 0.3)[shifts]
             wide = 2.0 if shifts == 2 else 0.7 if turns and (shifts or joint.pitch) else 1.0
             sides = 20 if turns else 4
-            drawn = _bar(view, at, robot.turn[i], wide * radius, long * radius, sides, kind)
-        items.append((view.near(at) + 2 * radius, drawn))
+            shape = _bar(view, at, robot.turn[i], wide * radius, long * radius, sides, kind)
+        items.append((view.near(at) + 2 * radius, shape))
     return items
 
 

@@ -46,7 +46,10 @@ def html(robot: Robot, *, progress: Progress = nullcontext) -> str:
         >>> page = linkwork.report.html(linkwork.load("planar2r"))  # doctest: +SKIP
     """
     if not robot.nv:
-        raise LinkworkError("this robot does not move, so there is nothing to report", where=f"robot {robot.name!r}")
+        raise LinkworkError(
+            "this robot does not move, so there is nothing to report", where=f"robot {robot.name!r}",
+            fix="choose a robot with joints",
+        )  # fmt: skip
     with progress("moving the robot"):
         motion = sample_motion(robot)
     makers: tuple[Callable[[], Safe], ...] = (

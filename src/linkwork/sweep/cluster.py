@@ -149,11 +149,11 @@ def _damage_notes(damaged: list[Chunk]) -> list[str]:
 def _try_cases(study: Study, chunks: list[Chunk]) -> tuple[str, ...]:
     """Compute a row of each case, which compiles for all processes and shows errors early, and return the warnings."""
     firsts = {study.case_of(start)[1]: start for start, _ in reversed(chunks)}
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as warnings_seen:
         warnings.simplefilter("always")
         for start in firsts.values():
             compute(study, start, start + 1)
-    return tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    return tuple(dict.fromkeys(str(warning.message) for warning in warnings_seen))
 
 
 # -- Dask ----------------------------------------------------------------------------------------------------------
@@ -203,21 +203,21 @@ class _NoWorkersError(Exception):
 def _results(client: Any, study: Study, chunks: list[Chunk], ahead: int) -> Iterator[tuple[Chunk, bytes, int, float]]:
     """Yield chunks when they are done. Few are sent at a time, so that results do not accumulate."""
     name = f"linkwork-{uuid.uuid4().hex}"
-    shared = client.submit(_study, study, key=f"{name}-study")  # a task, so that Dask repeats it if it is lost
-    waiting, sent, last_seen = iter(chunks), {}, time.perf_counter()
+    study_future = client.submit(_study, study, key=f"{name}-study")  # a task, so that Dask repeats it if it is lost
+    waiting, chunk_of, last_seen = iter(chunks), {}, time.perf_counter()
 
     def send(chunk: Chunk) -> None:
-        sent[client.submit(_work, shared, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
+        chunk_of[client.submit(_work, study_future, *chunk, __version__, key=f"{name}-{chunk[0]}")] = chunk
 
     for chunk in islice(waiting, ahead):
         send(chunk)
-    while sent:
+    while chunk_of:
         arrived = False
-        for future in _finished(client, sent):
-            chunk, result = sent[future], _result(client, future, sent[future])
+        for future in _finished(client, chunk_of):
+            chunk, result = chunk_of[future], _result(client, future, chunk_of[future])
             if result is not None:
                 arrived = True
-                del sent[future]
+                del chunk_of[future]
                 for other in islice(waiting, 1):
                     send(other)
                 yield (chunk, *result)

@@ -143,8 +143,8 @@ def _differences(stored: Any, here: dict[str, Any]) -> list[str]:
         differences.append(f"rows of linkwork {stored['linkwork']}, and this is {here['linkwork']}")
     if stored["study"] != here["study"]:
         differences.append("another text in study.yaml")
-    changed = [name for name, digest in here["robots"].items() if stored["robots"].get(name) != digest]
-    differences += [f"the robot file {name} has changed" for name in changed]
+    names = [name for name, digest in here["robots"].items() if stored["robots"].get(name) != digest]
+    differences += [f"the robot file {name} has changed" for name in names]
     if not differences and stored != here:
         differences = [f"{key} {stored.get(key)}, not {x}" for key, x in here.items() if stored.get(key) != x]
     return differences

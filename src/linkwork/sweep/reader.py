@@ -149,10 +149,10 @@ class _Reader(Values):
     def read_outputs(self, node: yaml.Node) -> tuple[tuple[str, ...], bool]:
         """Return the outputs, and whether any of them needs the whole trajectory."""
         self.label = "outputs"
-        known = [f"{statistic}.{array}" for statistic in STATISTICS for array in ARRAYS]
-        outputs = tuple(dict.fromkeys(self.name(item, "output", known) for item in self.sequence(node)))
+        names = [f"{statistic}.{array}" for statistic in STATISTICS for array in ARRAYS]
+        outputs = tuple(dict.fromkeys(self.name(item, "output", names) for item in self.sequence(node)))
         if not outputs:
-            self.fail(node, "there are no outputs", expected=f"some of: {', '.join(known)}")
+            self.fail(node, "there are no outputs", expected=f"some of: {', '.join(names)}")
         self.label = ""
         return outputs, any(not output.startswith("final.") for output in outputs)
 
@@ -210,15 +210,15 @@ class _Reader(Values):
     def read_case(
         self, top: Row, name: str, robot: Robot, controller: yaml.Node | None, samples: int, seed: int
     ) -> Case:
-        model, named = robot.model, entries(robot.model)
-        home = dict(zip(named["q"], rest(model).tolist(), strict=True))
+        model, names = robot.model, entries(robot.model)
+        home = dict(zip(names["q"], rest(model).tolist(), strict=True))
         home = {name: home[name] for name in initial_coordinates(model).names}  # the other joints follow
         initial = self.mapping(top["initial"], ("q", "v")) if "initial" in top else {}
         q = self.vector(initial.get("q"), "initial.q", tuple(home), tuple(home.values()))
-        v = self.vector(initial.get("v"), "initial.v", named["v"], (0.0,) * model.nv)
+        v = self.vector(initial.get("v"), "initial.v", names["v"], (0.0,) * model.nv)
         payload, vary = self.read_vary(top.get("vary"), robot)
         start = closed(robot, np.array([q.base]))[0].tolist()
-        reference = self.read_reference(top.get("reference"), robot, dict(zip(named["q"], start, strict=True)))
+        reference = self.read_reference(top.get("reference"), robot, dict(zip(names["q"], start, strict=True)))
         law = None if controller is None else self.read_controller(controller, robot)
         if reference is not None and law is None:
             self.fail(top["reference"], "a reference needs a controller", fix="add `controller: ...`")
@@ -247,10 +247,12 @@ class _Reader(Values):
         }
         constants = {}
         for key, gain in gains.items():
-            changed = {k for change in gain.changes if not change.operation for k in change.entries}
-            if missing := [name for k, name in enumerate(motors) if math.isnan(gain.base[k]) and k not in changed]:
+            entries_changed = {k for change in gain.changes if not change.operation for k in change.entries}
+            if missing := [
+                name for k, name in enumerate(motors) if math.isnan(gain.base[k]) and k not in entries_changed
+            ]:
                 self.fail(row[key], f"{key} is missing for some motors", got=f"none for {', '.join(missing)}")
-            constants[key] = [0.0 if k in changed else x for k, x in enumerate(gain.base)]
+            constants[key] = [0.0 if k in entries_changed else x for k, x in enumerate(gain.base)]
             try:
                 check_gain(key, np.array(constants[key]), "")
             except LinkworkError as error:

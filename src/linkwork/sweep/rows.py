@@ -51,8 +51,8 @@ def compute(study: Study, start: int, stop: int) -> Columns:
 
 
 def _bytes_per_row(study: Study, case: Case) -> int:
-    named = entries(case.robot.model)
-    numbers = sum(len(named.get(name, range(6))) for name in study.recorded)
+    names = entries(case.robot.model)
+    numbers = sum(len(names.get(name, range(6))) for name in study.recorded)
     return 8 * numbers * (study.steps // study.options.every + 1)
 
 
@@ -143,8 +143,8 @@ def columns_of(study: Study) -> dict[str, Any]:
 
 
 def _names(case: Case, output: str) -> list[str]:
-    array, named = output.partition(".")[2], entries(case.robot.model)
+    array, variables = output.partition(".")[2], entries(case.robot.model)
     if array == "error":
         return [f"{output}.{name}" for name in case.robot.motor_names] if case.reference else []
-    names = {**named, **TRAJECTORY_ENTRIES}.get(array)
+    names = {**variables, **TRAJECTORY_ENTRIES}.get(array)
     return [output] if names is None else [f"{output}.{name}" for name in names]

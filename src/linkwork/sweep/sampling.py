@@ -114,8 +114,8 @@ class Plan:
         for axis in reversed(self.grid):
             point, at = np.divmod(point, len(axis.values))
             result[axis.name] = np.array(axis.values)[at]
-        drawn = {x.name: x.draw(self.seed, samples) for x in self.variables if x.kind != "grid"}
-        return {x.name: {**result, **drawn}[x.name] for x in self.variables}
+        samples_by_name = {x.name: x.draw(self.seed, samples) for x in self.variables if x.kind != "grid"}
+        return {x.name: {**result, **samples_by_name}[x.name] for x in self.variables}
 
 
 def variables_of(vectors: Sequence[Vector]) -> tuple[Variable, ...]:

@@ -154,5 +154,5 @@ def closed(robot: Robot, q: np.ndarray) -> np.ndarray:
         return robot.assemble(q).require()
     whole = np.tile(np.array(robot.home), (len(q), 1))  # wheels: some positions are given, the others are at home
     whole[:, robot.coordinates.places(coordinates.positions.joints)] = q
-    known = robot.coordinates.whole(robot.model.mobility.configuration).positions.joints
-    return robot.assemble(whole[:, robot.coordinates.places(known)], guess=whole).require()
+    joints = robot.coordinates.whole(robot.model.mobility.configuration).positions.joints
+    return robot.assemble(whole[:, robot.coordinates.places(joints)], guess=whole).require()

@@ -98,13 +98,13 @@ def symbolic(
         able = (m for m in methods(quantity) if m.candidate and not m.refusal(model, bool(wrenches)))
         names = list(dict.fromkeys([label.method, *(m.name for m in able)]))
     for name in names:
-        chosen = find_method(quantity, name, model, wrenches=bool(wrenches)) if name else None
+        entry = find_method(quantity, name, model, wrenches=bool(wrenches)) if name else None
         # A method that groups the parameters itself does so in fewer steps.
-        groups = parameters == "minimal" and QUANTITIES[quantity].of_joints and (chosen is None or chosen.grouped)
+        groups = parameters == "minimal" and QUANTITIES[quantity].of_joints and (entry is None or entry.grouped)
         with suppress(UnsupportedError) if name != names[-1] or candidates else nullcontext():
             for group in (False, True) if groups else (False,):
-                named = replace(label, method=name)
-                candidates.append(_traced(model, named, chosen, axes, columns, switches, group, expand))
+                label_of_method = replace(label, method=name)
+                candidates.append(_traced(model, label_of_method, entry, axes, columns, switches, group, expand))
     best = min(candidates, key=lambda each: (each.operations.mul + each.operations.add, len(each.equations)))
     return _short(best) if expand else best
 
@@ -138,15 +138,17 @@ def _traced(
         inputs["wrenches"] = np.array([[f"{letter}{body}" for letter in WRENCH] for body in at], dtype=object)
     tracing = _Tracing(names, inputs)
 
-    seen = with_symbols(model, tracing.symbols, **switches)
+    traced_model = with_symbols(model, tracing.symbols, **switches)
     if switches["geometry"]:
-        placed = (seen.frame(name) for name in dict.fromkeys((label.frame, *label.wrenches)) if name)
-        moved = {each.name: with_symbolic_origin(each, tracing.symbols) for each in placed}
-        seen = replace(seen, frames={**seen.frames, **moved})
+        frames = (traced_model.frame(name) for name in dict.fromkeys((label.frame, *label.wrenches)) if name)
+        frames_with_symbols = {each.name: with_symbolic_origin(each, tracing.symbols) for each in frames}
+        traced_model = replace(traced_model, frames={**traced_model.frames, **frames_with_symbols})
     if group:
-        seen = tracing.grouped(seen)
-    with Watch(seen.visit, tracing.name), _symbols_refused(label):
-        results = replace(problem, model=seen).evaluate(*(nodes.tolist() for nodes in tracing.arguments.values()))
+        traced_model = tracing.grouped(traced_model)
+    with Watch(traced_model.visit, tracing.name), _symbols_refused(label):
+        results = replace(problem, model=traced_model).evaluate(
+            *(nodes.tolist() for nodes in tracing.arguments.values())
+        )
     for variable, value in zip(problem.definition.outputs, results.values(), strict=True):
         tracing.output(variable.name, named(variable, problem.outputs[variable.name]), value)
     return tracing.finish(label, expand)
@@ -232,8 +234,8 @@ class _Tracing:
         preferred = {name for array in self.outputs.values() if array.ndim == 2 for name in array.flat}
         trace = Trace(results, all_inputs, self.n_states, live, self.node_names)
         steps = equations(trace, self.names, preferred, expand)
-        used = {all_inputs[node.a] for node in live if node.op == INPUT}
-        constants = {name: value for name, value in values.items() if name in used}
+        inputs = {all_inputs[node.a] for node in live if node.op == INPUT}
+        constants = {name: value for name, value in values.items() if name in inputs}
         operations = _operations(label, self.n_states, len(values), list(results.values()))
         return SymbolicModel(label, self.inputs, self.outputs, constants, steps, *operations)
 
@@ -256,8 +258,8 @@ def _short(model: SymbolicModel) -> SymbolicModel:
     for step in steps:
         names[step.name] = evaluate(step.expression, names, functions, float)
     operations = _operations(model.label, len(states), len(model.values), [names[name] for name in outputs])
-    used = set().union(*(symbols_of(step.expression) for step in steps))
-    values = {name: value for name, value in model.values.items() if name in used}
+    symbols = set().union(*(symbols_of(step.expression) for step in steps))
+    values = {name: value for name, value in model.values.items() if name in symbols}
     return SymbolicModel(model.label, model.inputs, model.outputs, values, steps, *operations)
 
 

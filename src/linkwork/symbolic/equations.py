@@ -96,14 +96,14 @@ class _Writer:
             depends = node.a < trace.n_states if node.op == INPUT else any(map(self._is_on_line, node.operands))
             self.on_line[node] = depends
         self.angles = _sums(node.a for node in trace.live if node.op in (SIN, COS))  # appear inside sines and cosines
-        used: list[tuple[Node, Any]] = []
+        uses: list[tuple[Node, Any]] = []
         for node in trace.live:
             if node.op in (SIN, COS):
-                used += [(node, term) for _, term in signed_terms(node.a)]
+                uses += [(node, term) for _, term in signed_terms(node.a)]
             elif node.op not in (INPUT, NEG) and node not in self.angles:
-                used += [(node, _stripped(x)) for x in node.operands]
-        self.uses = Counter(x for _, x in used)
-        outer = {x for node, x in used if self.on_line[node] and isinstance(x, Node)}
+                uses += [(node, _stripped(x)) for x in node.operands]
+        self.uses = Counter(x for _, x in uses)
+        outer = {x for node, x in uses if self.on_line[node] and isinstance(x, Node)}
         self.constants = {x for x in outer if not self.on_line[x]}  # constants that on-line equations use
         self.called: dict[Node, NodeName] = {}
         self.outputs: set[Node] = set()
@@ -239,14 +239,14 @@ def turn_name(letter: str, terms: Sequence[tuple[int, str]], inputs: Iterable[st
 
 def _after_their_parts(names: Iterable[str], outputs: Mapping[str, Equation]) -> list[Equation]:
     """Return the outputs in the order of ``names``, but each after those that it uses."""
-    placed: dict[str, Equation] = {}
+    result: dict[str, Equation] = {}
 
     def place(name: str) -> None:
-        if name in outputs and name not in placed:
+        if name in outputs and name not in result:
             for symbol in sorted(symbols_of(outputs[name].expression)):
                 place(symbol)
-            placed[name] = outputs[name]
+            result[name] = outputs[name]
 
     for name in names:
         place(name)
-    return list(placed.values())
+    return list(result.values())

@@ -39,10 +39,10 @@ class LatexPrinter(Printer):
         """Write letters, then digits and what follows them as an index: wd2x is \\dot{\\omega}_{2x}."""
         match = WORDS.match(name) or NAME.match(name)
         stem, index = match.groups() if match else (name, None)
-        shown = STEMS.get(stem) or (stem if len(stem) == 1 else r"\mathit{" + stem.replace("_", r"\_") + "}")
+        text = STEMS.get(stem) or (stem if len(stem) == 1 else r"\mathit{" + stem.replace("_", r"\_") + "}")
         if index is None:
-            return shown
-        return f"{shown}_{{{index.replace('_', ',')}}}"
+            return text
+        return f"{text}_{{{index.replace('_', ',')}}}"
 
     def number(self, value: float) -> str:
         text = super().number(value)

@@ -62,7 +62,7 @@ def shortened(
     order = [*constants, *(e.name for e in sorted(steps, key=lambda e: e.on_line)), *states]
     rings = [_Ring({e.name: turn for e in steps if (turn := _turn(e.expression))}, order, avoided) for avoided in TURNS]
     short: list[Equation] = []
-    used: set[str] = set()
+    symbols: set[str] = set()
     for k, name in enumerate(results):
         if originals[name] in map(Symbol, results[:k]):
             short.append(replace(whole[name], expression=originals[name]))
@@ -70,13 +70,13 @@ def shortened(
         traced = whole[name].expression
         forms = [traced, *(form for ring in rings if (form := ring.shortest(traced)) is not None)]
         short.append(replace(whole[name], expression=min(forms, key=length)))
-        used |= symbols_of(short[-1].expression)
-    needed: list[Equation] = []
+        symbols |= symbols_of(short[-1].expression)
+    kept_steps: list[Equation] = []
     for step in reversed(steps):
-        if step.name in used:
-            used |= symbols_of(step.expression)
-            needed.append(step)
-    return (*reversed(needed), *short)
+        if step.name in symbols:
+            symbols |= symbols_of(step.expression)
+            kept_steps.append(step)
+    return (*reversed(kept_steps), *short)
 
 
 def _further_turns(equations: Sequence[Equation], states: Sequence[str]) -> Iterator[Equation]:
@@ -300,8 +300,8 @@ class _Ring:
         angle = _sum(a, way, b)
         if (kind, angle) in self.place:
             return 1, self.place[kind, angle]
-        turned = tuple((name, -sign) for name, sign in angle)
-        return (1 if kind == COS else -1), self.place.get((kind, turned))
+        opposite = tuple((name, -sign) for name, sign in angle)
+        return (1 if kind == COS else -1), self.place.get((kind, opposite))
 
     def _factored(self, polynomial: Polynomial, outermost: bool = False) -> Expression:
         """Extract the factors that all terms share, then the factor that most terms share, and so on.
@@ -313,13 +313,13 @@ class _Ring:
         if len(polynomial) == 1:
             ((monomial, value),) = polynomial.items()
             return self._product(monomial, value)
-        shared = _shared(polynomial)
+        common = _shared(polynomial)
         scale = _scale(polynomial.values())
-        if polynomial[min(polynomial)] < 0 and (shared or scale != 1 or not outermost):
+        if polynomial[min(polynomial)] < 0 and (common or scale != 1 or not outermost):
             scale = -scale
-        if shared or scale != 1:
-            inner = {_without(m, shared): x / scale for m, x in polynomial.items()}
-            return multiply(self._product(shared, scale), self._factored(inner))
+        if common or scale != 1:
+            inner = {_without(m, common): x / scale for m, x in polynomial.items()}
+            return multiply(self._product(common, scale), self._factored(inner))
         uses = Counter(k for monomial in polynomial for k, _ in monomial)
         k, times = min(uses.items(), key=lambda item: (-item[1], item[0]))
         if times == 1:
@@ -387,8 +387,8 @@ def _shared(polynomial: Polynomial) -> Monomial:
     return tuple((k, least) for k in sorted(first) if (least := min([first[k], *(m.get(k, 0) for m in others)])))
 
 
-def _without(monomial: Monomial, shared: Monomial) -> Monomial:
-    return _monomial(Counter(dict(monomial)) - Counter(dict(shared)))
+def _without(monomial: Monomial, common: Monomial) -> Monomial:
+    return _monomial(Counter(dict(monomial)) - Counter(dict(common)))
 
 
 def _scale(values: Iterable[Fraction]) -> Fraction:

@@ -1,9 +1,8 @@
 """Names of intermediate results: the symbols of a formulation, read from its Python variables while it runs.
 
 ``formulations.trace_names`` lists what is read. Python's trace function reads it, and each thread can have only one
-trace function. If a
-debugger or a coverage tool uses it already, intermediate results get no symbols and a SymbolsWarning is issued. The
-equations are the same otherwise.
+trace function. If a debugger or a coverage tool uses it already, intermediate results get no symbols and a
+SymbolsWarning is issued. The equations are the same otherwise.
 """
 
 from __future__ import annotations

@@ -375,8 +375,8 @@ class Page:
     def _figures(self) -> dict[str, str]:
         state, figures = self.state, {}
         for name, energy in state.energies().items():
-            shown = energy if not abs(energy) < state.negligible["J"] else 0.0  # NaN is shown as well
-            figures[f"{name.capitalize()} energy"] = html.quantity(shown, "J", abs(shown), digits=4)
+            value = energy if not abs(energy) < state.negligible["J"] else 0.0  # NaN is shown as well
+            figures[f"{name.capitalize()} energy"] = html.quantity(value, "J", abs(value), digits=4)
         center = state.center_of_mass()
         if center is not None:
             parts = [html.quantity(x, "m", state.size, digits=4).rpartition(" ") for x in center]

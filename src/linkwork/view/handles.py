@@ -27,20 +27,22 @@ class Handle:
     upper: float
 
 
-def handles_of(model: Model, moved: Coordinates, home: Any, size: float) -> list[Handle]:
-    """Return the handles of the ``moved`` joints.
+def handles_of(model: Model, coordinates: Coordinates, home: Any, size: float) -> list[Handle]:
+    """Return the handles of the joints of ``coordinates``.
 
     Their bounds are the joint limits. A joint without limits gets bounds about ``home``, its position there, that suit
     a robot of this ``size``.
     """
-    owners = [joint for joint in moved.joints for _ in range(joint.kind.nq)]
+    owners = [joint for joint in coordinates.joints for _ in range(joint.kind.nq)]
     rows = (
-        _replaced(moved, moved.names, lambda names: [names[0].removesuffix("qx") + angle for angle in ANGLES]),
-        _replaced(moved, moved.positions.units, lambda _: ["rad"] * 3),
-        _replaced(moved, moved.lower.tolist(), lambda _: [-math.pi] * 3),
-        _replaced(moved, moved.upper.tolist(), lambda _: [math.pi] * 3),
-        _replaced(moved, owners, lambda joints: joints[:3]),
-        handle_values(moved, home),
+        _replaced(
+            coordinates, coordinates.names, lambda names: [names[0].removesuffix("qx") + angle for angle in ANGLES]
+        ),
+        _replaced(coordinates, coordinates.positions.units, lambda _: ["rad"] * 3),
+        _replaced(coordinates, coordinates.lower.tolist(), lambda _: [-math.pi] * 3),
+        _replaced(coordinates, coordinates.upper.tolist(), lambda _: [math.pi] * 3),
+        _replaced(coordinates, owners, lambda joints: joints[:3]),
+        handle_values(coordinates, home),
     )
     return [_handle(model, size, *row) for row in zip(*rows, strict=True)]
 
@@ -57,23 +59,25 @@ def _handle(model: Model, size: float, name: str, unit: str, lower: float, upper
     return Handle(name, unit, min(low, home), max(high, home))
 
 
-def handle_values(moved: Coordinates, q: Any) -> list[float]:
-    """Return the values of the handles at positions q of the ``moved`` joints."""
-    return [float(x) for x in _replaced(moved, q, lambda xyzw: rpy_from_rotation(rotation_from_quaternion(*xyzw)))]
+def handle_values(coordinates: Coordinates, q: Any) -> list[float]:
+    """Return the values of the handles at positions q of the joints of ``coordinates``."""
+    return [
+        float(x) for x in _replaced(coordinates, q, lambda xyzw: rpy_from_rotation(rotation_from_quaternion(*xyzw)))
+    ]
 
 
-def handle_positions(moved: Coordinates, values: Sequence[float]) -> np.ndarray:
-    """Return the positions q of the ``moved`` joints at values of the handles."""
+def handle_positions(coordinates: Coordinates, values: Sequence[float]) -> np.ndarray:
+    """Return the positions q of the joints of ``coordinates`` at values of the handles."""
     q = list(values)
-    for at in moved.quaternions:  # in order: the quaternions before this one already have their four entries
+    for at in coordinates.quaternions:  # in order: the quaternions before this one already have their four entries
         angles = slice(at.start, at.start + len(ANGLES))
         q[angles] = quaternion_from_rotation(rotation_from_rpy(*q[angles]))
     return np.array(q, float)
 
 
-def _replaced(moved: Coordinates, entries: Sequence[Any], angles: Callable[[Any], Sequence[Any]]) -> list[Any]:
+def _replaced(coordinates: Coordinates, entries: Sequence[Any], angles: Callable[[Any], Sequence[Any]]) -> list[Any]:
     """Return ``entries``, one for each entry of q, with three in place of the four of each quaternion."""
     result = list(entries)
-    for at in reversed(moved.quaternions):
+    for at in reversed(coordinates.quaternions):
         result[at] = angles(result[at])
     return result

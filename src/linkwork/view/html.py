@@ -37,8 +37,8 @@ def bars(
     rows = []
     for (name, value), unit, limit in zip(values.items(), units, limits, strict=True):
         scale = scales[unit]
-        shown = value if scale > 0 or not math.isfinite(value) else 0.0
-        share = 50 * min(abs(shown) / scale, 1.0) if scale > 0 and math.isfinite(shown) else 0.0
+        value_shown = value if scale > 0 or not math.isfinite(value) else 0.0
+        share = 50 * min(abs(value_shown) / scale, 1.0) if scale > 0 and math.isfinite(value_shown) else 0.0
         left = 50 - share if value < 0 else 50
         color = OVER if abs(value) > limit else GOOD
         quoted = in_html(name)
@@ -49,7 +49,7 @@ def bars(
             '<span style="flex:1;position:relative;height:9px;background:#8884;border-radius:2px">'
             f'<span style="position:absolute;height:9px;left:{left:.2f}%;width:{share:.2f}%;background:{color}"></span>'
             '<span style="position:absolute;left:50%;width:1px;height:9px;background:#888"></span></span>'
-            f'<span style="width:30%;{RIGHT}">{quantity(shown, unit, scale)}</span>'
+            f'<span style="width:30%;{RIGHT}">{quantity(value_shown, unit, scale)}</span>'
             "</div>"
         )
     return f'<div style="{TEXT}">{"".join(rows)}</div>'

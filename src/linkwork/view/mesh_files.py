@@ -106,9 +106,9 @@ def _parsed(path: Path, data: bytes) -> Iterator[Part]:
     """Yield the parts of a mesh file, in the frame of the file."""
     trimesh = import_optional("trimesh", "view", "reading a mesh")
     kind, plain = path.suffix.lower()[1:], data.replace(b"\0", b"")
-    refused = [content for word, content in REFUSED.items() if kind == "dae" and word in plain]
-    if refused or is_zipfile(BytesIO(data)):
-        raise LinkworkError(f"the mesh cannot be read: {[*refused, 'archives'][0]} are refused", where=str(path))
+    contents = [content for word, content in REFUSED.items() if kind == "dae" and word in plain]
+    if contents or is_zipfile(BytesIO(data)):
+        raise LinkworkError(f"the mesh cannot be read: {[*contents, 'archives'][0]} are refused", where=str(path))
     colors: Any = _Colors(path.parent)
     try:
         scene = trimesh.load_scene(BytesIO(data), file_type=kind, resolver=colors)

@@ -125,16 +125,16 @@ def z_toward(direction: np.ndarray) -> np.ndarray:
 def _hull(points: np.ndarray) -> np.ndarray:
     """Return the corners of the convex hull of planar points, counter-clockwise, by Andrew's monotone chain."""
 
-    def chain(ordered: list[np.ndarray]) -> list[np.ndarray]:
+    def chain(ordered_points: list[np.ndarray]) -> list[np.ndarray]:
         corners: list[np.ndarray] = []
-        for p in ordered:
+        for p in ordered_points:
             while len(corners) > 1 and _left_turn(corners[-2], corners[-1], p) <= 0:
                 corners.pop()
             corners.append(p)
         return corners[:-1]
 
-    ordered = [points[k] for k in np.lexsort((points[:, 1], points[:, 0]))]
-    return np.array(chain(ordered) + chain(ordered[::-1]))
+    ordered_points = [points[k] for k in np.lexsort((points[:, 1], points[:, 0]))]
+    return np.array(chain(ordered_points) + chain(ordered_points[::-1]))
 
 
 def _left_turn(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:

@@ -105,10 +105,10 @@ class Player:
         self.time, self.speed = 0.0, 1.0
         self.playing, self.repeat = False, True
 
-    def add(self, added: list[Motion]) -> None:
+    def add(self, motions: list[Motion]) -> None:
         """Add motions, and choose the first of them."""
-        self.chosen, self.time = len(self.motions), float(added[0].t[0])
-        self.motions += added
+        self.chosen, self.time = len(self.motions), float(motions[0].t[0])
+        self.motions += motions
 
     @property
     def motion(self) -> Motion | None:

@@ -124,8 +124,8 @@ def _pair(r: float) -> Mesh:
 
 def _rim(frame: Frame, r: float) -> list[np.ndarray]:
     """Return points around a wheel, in the frame of the body that carries it."""
-    placed = matrix(frame.pose)
-    return [placed[:3, :3] @ [x, y, 0.0] + placed[:3, 3] for x, y in ((r, 0), (0, r), (-r, 0), (0, -r))]
+    pose = matrix(frame.pose)
+    return [pose[:3, :3] @ [x, y, 0.0] + pose[:3, 3] for x, y in ((r, 0), (0, r), (-r, 0), (0, -r))]
 
 
 def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
@@ -136,14 +136,14 @@ def _joint(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     """
     joint, origin = model.joint(i), _origin(model, i)
     color, (turns, shifts) = JOINTS[joint.role], freedoms(joint)
-    placed = _placed(model, i, q)
+    pose = _placed(model, i, q)
 
     def on_body(solid: Mesh) -> Shape:
         return Shape(joint.name, i, solid.moved(STILL, origin), color)
 
     if turns == 2:
-        axis = placed[:3, :3] @ [*model.subspace(i, _tree(model, q))[0].angular]  # the first axis, fixed to the parent
-        first = cylinder(0.75 * r, 5 * r).moved(z_toward(axis), placed[:3, :3] @ origin + placed[:3, 3])
+        axis = pose[:3, :3] @ [*model.subspace(i, _tree(model, q))[0].angular]  # the first axis, fixed to the parent
+        first = cylinder(0.75 * r, 5 * r).moved(z_toward(axis), pose[:3, :3] @ origin + pose[:3, 3])
         return [on_body(cylinder(0.75 * r, 5 * r)), Shape(f"{joint.name}_first", p, first, color)]
     if turns == 3:
         return [on_body(sphere(2 * r))]
@@ -202,9 +202,9 @@ def _attachments(model: Model, q: Any) -> list[list[np.ndarray]]:
         joint = model.joint(i)
         if joint.kind.drivable and not _virtual(model, i):
             shifts = freedoms(joint)[1]
-            placed = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
-            at = placed[:3, :3] @ _origin(model, i) + placed[:3, 3]
-            points[p].append(_foot(placed[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
+            poses = _neutral(model, i) if shifts > 1 else _placed(model, i, q)
+            at = poses[:3, :3] @ _origin(model, i) + poses[:3, 3]
+            points[p].append(_foot(poses[:3, 2], at, _origin(model, p)) if shifts == 1 and p else at)
     frames = []
     for each in model.constraints:
         shape = each.kind.mark.shape
@@ -226,11 +226,11 @@ def _foot(axis: np.ndarray, point: np.ndarray, origin: np.ndarray) -> np.ndarray
 
 def _radii(model: Model, size: float) -> list[float]:
     """Return the radius of each body's tubes: those that carry more mass are thicker."""
-    carried = [0.0, *(float(model.inertia(i).mass) for i, _ in model.outward())]
+    masses = [0.0, *(float(model.inertia(i).mass) for i, _ in model.outward())]
     for i, p in model.inward():
-        carried[p] += carried[i]
-    total = max(carried) or 1.0
-    return [0.034 * size * max(mass / total, 0.02) ** 0.25 for mass in carried]
+        masses[p] += masses[i]
+    total = max(masses) or 1.0
+    return [0.034 * size * max(mass / total, 0.02) ** 0.25 for mass in masses]
 
 
 def _link(model: Model, i: int, q: Any, points: list[np.ndarray], r: float) -> list[Mesh]:
@@ -243,12 +243,12 @@ def _link(model: Model, i: int, q: Any, points: list[np.ndarray], r: float) -> l
         middle = np.mean(ends, axis=0)
         return [sphere(2.5 * r).moved(STILL, middle), *(tube(middle, end, 1.2 * r, 0.75 * r) for end in ends)]
     if len(ends) > 2:
-        spread = np.array(ends if free or not i else [*ends, origin])
-        normal = across(spread)
+        ends_of_shaft = np.array(ends if free or not i else [*ends, origin])
+        normal = across(ends_of_shaft)
         if normal is not None and (i or not _planar(model, q, normal)):
-            corners = [_next_to_wheel(model, i, q, point, 1.7 * r) for point in spread]
-            moved = [pair for pair in zip(corners, spread, strict=True) if np.ptp(pair, axis=0).any()]
-            axles = [tube(*pair, 0.5 * r, 0.5 * r) for pair in moved]
+            corners = [_next_to_wheel(model, i, q, point, 1.7 * r) for point in ends_of_shaft]
+            edges = [pair for pair in zip(corners, ends_of_shaft, strict=True) if np.ptp(pair, axis=0).any()]
+            axles = [tube(*pair, 0.5 * r, 0.5 * r) for pair in edges]
             return [plate(np.array(corners), normal, 1.6 * r, 1.6 * r), *axles]
         if not i:
             return [sphere(1.6 * r).moved(STILL, end) for end in ends]
@@ -274,8 +274,8 @@ def _next_to_wheel(model: Model, i: int, q: Any, point: np.ndarray, margin: floa
     """Move a point of body i that is inside another body's wheel along the axle, out of the wheel."""
     at = poses(model, q)
     for _, frame, radius in wheels(model):
-        placed = np.linalg.inv(at[i]) @ at[frame.body] @ matrix(frame.pose)
-        axle, center = placed[:3, 2], placed[:3, 3]
+        pose = np.linalg.inv(at[i]) @ at[frame.body] @ matrix(frame.pose)
+        axle, center = pose[:3, 2], pose[:3, 3]
         if frame.body != i and np.linalg.norm(point - center) < radius / 2:
             inward = axle @ (principal_axes(model, i)[0] - center)
             shift = np.sign(inward) * min(abs(inward), margin + WIDTH / 2 * radius)
@@ -295,8 +295,8 @@ def _slide(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
     A joint that is not extended is a box, or a long cylinder if it also turns.
     """
     color, name = JOINTS[model.joint(i).role], model.joint(i).name
-    placed, origin = _placed(model, i, q), _origin(model, i)
-    axis, at = placed[:3, 2], placed[:3, :3] @ origin + placed[:3, 3]
+    pose, origin = _placed(model, i, q), _origin(model, i)
+    axis, at = pose[:3, 2], pose[:3, :3] @ origin + pose[:3, 3]
     end = _foot(axis, at, _origin(model, p)) if p else at
     way = float(axis @ (at - end))
     if abs(way) < 6 * r:
@@ -309,14 +309,14 @@ def _slide(model: Model, i: int, p: int, q: Any, r: float) -> list[Shape]:
 
 
 def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
-    kept: list[np.ndarray] = []
+    result: list[np.ndarray] = []
     for point in points:
-        if all(np.linalg.norm(point - other) > SAME for other in kept):
-            kept.append(point)
-    return kept
+        if all(np.linalg.norm(point - other) > SAME for other in result):
+            result.append(point)
+    return result
 
 
 def across(points: np.ndarray) -> np.ndarray | None:
     """Return the normal of the plane through points; None if they are on a line, or far from any plane."""
-    _, spread, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    return axes[2] if spread[1] > 0.15 * spread[0] and spread[2] < 0.5 * spread[1] else None
+    _, sizes, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    return axes[2] if sizes[1] > 0.15 * sizes[0] and sizes[2] < 0.5 * sizes[1] else None

@@ -89,7 +89,7 @@ class State:
         return INDEPENDENT, MOTORS
 
     @property
-    def _moved(self) -> Coordinates:
+    def _coordinates(self) -> Coordinates:
         """The coordinates that the handles move."""
         model = self.robot.model
         mobility = model.mobility
@@ -98,13 +98,13 @@ class State:
     @property
     def _places(self) -> list[int]:
         """Their places in q."""
-        return self.robot.coordinates.places(self._moved.positions.joints)
+        return self.robot.coordinates.places(self._coordinates.positions.joints)
 
     @property
     def handles(self) -> list[Handle]:
         """Name, unit and bounds of each number that ``move`` takes."""
         home = start(self.original)[self._places]
-        return handles_of(self.robot.model, self._moved, home, self.size)
+        return handles_of(self.robot.model, self._coordinates, home, self.size)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ class State:
     @property
     def values(self) -> list[float]:
         """Current values of the handles."""
-        return handle_values(self._moved, self.q[self._places])
+        return handle_values(self._coordinates, self.q[self._places])
 
     def move(self, values: Sequence[float], v: Any = None) -> bool:
         """Move the robot to values of its handles.
@@ -131,21 +131,21 @@ class State:
         """
         self.v = np.zeros_like(self.v) if v is None else np.array(v, float)
         self.a, self.tau, self.message = np.zeros_like(self.a), None, ""
-        moved = self._moved
-        goal = handle_positions(moved, values)
+        coordinates = self._coordinates
+        goal = handle_positions(coordinates, values)
         if not self.robot.model.constrained:
             self.q = goal
             return True
         now = self.q[self._places]
-        way = moved.difference(now, goal)
+        way = coordinates.difference(now, goal)
         strides = max(1, math.ceil(np.abs(way).max(initial=0.0) / STRIDE))
-        known = self.robot.motor_names if self.moved_by == MOTORS else None
+        joints = self.robot.motor_names if self.moved_by == MOTORS else None
         for k in range(1, strides + 1):
-            at = goal if k == strides else moved.integrate(now, way * (k / strides))
+            at = goal if k == strides else coordinates.integrate(now, way * (k / strides))
             if self.robot.model.n_configuration > self.robot.nv and self.moved_by == INDEPENDENT:
                 assembly = self._rolled(at)
             else:
-                assembly = self.robot.assemble(at, guess=self.q, known=known)
+                assembly = self.robot.assemble(at, guess=self.q, known=joints)
             if not assembly.solved:
                 reason = "singular" if assembly.singular else f"loops open by {float(assembly.residual):.2g}"
                 reason = "beyond a singular position" if assembly.lost else reason
@@ -156,9 +156,9 @@ class State:
 
     def _rolled(self, at: np.ndarray) -> Assembly:
         """Roll the robot from here to ``at`` by Heun's method, then put its wheels on their planes."""
-        robot, model, moved = self.robot, self.robot.model, self._moved
+        robot, model, coordinates = self.robot, self.robot.model, self._coordinates
         step = np.zeros(model.coordinates.nv)
-        step[[k for joint in moved.joints for k in model.joint_freedoms(joint.name)]] = moved.difference(
+        step[[k for joint in coordinates.joints for k in model.joint_freedoms(joint.name)]] = coordinates.difference(
             self.q[self._places], at
         )
         v = step[list(model.mobility.independent)]
@@ -306,8 +306,8 @@ class State:
             return [self.q, self.v, self.a, self.contacts, *commands]
         if self.quantity == "inverse_dynamics":
             return [self.q, self.v, self.a, *commands]
-        driven = [mobility.independent.index(k) for k in mobility.driven]
-        return [self.q, self.v, self.a[driven], np.zeros(len(mobility.free)), *commands]
+        motors = [mobility.independent.index(k) for k in mobility.driven]
+        return [self.q, self.v, self.a[motors], np.zeros(len(mobility.free)), *commands]
 
     def torques(self) -> dict[str, float]:
         """Compute the joint forces of the motion; at ``v = a = 0`` they hold the robot still.

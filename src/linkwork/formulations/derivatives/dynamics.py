@@ -145,7 +145,7 @@ def seeded(model: Model, q: Scalars, v: Scalars) -> tuple[list[Scalar], list[Sca
 
 
 def slopes(model: Model, values: Scalars, commands: int) -> tuple[Rows, Rows, Rows]:
-    """Return the derivatives by q, by v and by the commands, a row for each value."""
+    """Return the derivatives with respect to q, v and the commands, a row for each value."""
     n, total = model.n_configuration, model.n_configuration + model.nv
     parts = range(n), range(n, total), range(total, total + commands)
     of_q, of_v, of_commands = ([[slope_of(x, k) for k in part] for x in values] for part in parts)

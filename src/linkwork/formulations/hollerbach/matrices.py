@@ -81,8 +81,8 @@ def second_moments(inertia: Inertia) -> Dense:
 
 class Links4:
     """Links as 4x4 matrices at positions ``q``, homogeneous 1 first, as in (2): A_i places frame i in frame i - 1,
-    dA_i and d2A_i are its derivatives by q_i, J_i = [[m, m r^T], [m r, integral r r^T dm]] about the origin of frame i,
-    mr_i = (m, m r), g = (0, g). A_n+1 = 1.
+    dA_i and d2A_i are its derivatives with respect to q_i, J_i = [[m, m r^T], [m r, integral r r^T dm]] about the
+    origin of frame i, mr_i = (m, m r), g = (0, g). A_n+1 = 1.
     """
 
     size = 4

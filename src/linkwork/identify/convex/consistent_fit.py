@@ -67,7 +67,7 @@ def minima_by_gamma(T: np.ndarray, prior: Prior) -> Iterator[Minimum]:
 
 
 def nearest_parameters(unknowns: Unknowns, prior: Prior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the standard parameters theta with K theta = x that are nearest to the prior, and their derivative by x.
+    """Return the standard parameters theta with K theta = x nearest to the prior, and their derivative dtheta/dx.
 
     The distance is that of the entropic term near the prior, which does not depend on frames and units. Drive
     parameters take part in units of their sizes.
@@ -103,7 +103,7 @@ def consistent_fit(data: Observations, first: Solution, prior: Prior, gamma: flo
         notes.append(note)
     result = minimum_with_prior(information.triangle(weights), prior, gamma)
     R = information.triangle(weights / np.sqrt(first.lasting))[:, :-1] @ K
-    spread = covariance(R, prior, gamma, result.theta)
+    uncertainty = covariance(R, prior, gamma, result.theta)
 
     def refit(folds: Sequence[int]) -> np.ndarray:
         return K @ minimum_with_prior(information.without(folds).triangle(weights), prior, gamma, result.theta).theta
@@ -116,14 +116,14 @@ def consistent_fit(data: Observations, first: Solution, prior: Prior, gamma: flo
     if not result.settled:
         text = "the consistent fit did not converge: no physical robot is near what the data say"
         notes.append(Note("not-converged", text, severity="warning"))
-    return Estimate(solution, result.theta, spread, gamma, divergences(prior, result.theta), tuple(notes))
+    return Estimate(solution, result.theta, uncertainty, gamma, divergences(prior, result.theta), tuple(notes))
 
 
 def _choose_gamma(data: Observations, prior: Prior, weights: np.ndarray) -> tuple[float, Note]:
     """Return the weight of the prior and a note; goes from strong to weak until the held-out error has grown twice."""
     information, K = data.excited, data.unknowns.matrix
-    if data.held is not None:
-        pairs, source = [(information, data.held)], "recordings held out"
+    if data.validation is not None:
+        pairs, source = [(information, data.validation)], "recordings held out"
     else:
         pairs = [(information.without(folds), information.only(folds)) for folds in HELD]
         source = f"each of {len(HELD)} spans held out"
@@ -131,17 +131,20 @@ def _choose_gamma(data: Observations, prior: Prior, weights: np.ndarray) -> tupl
     squares: list[list[float]] = []
     for results in paths:
         squares.append(
-            [float(held.squares(K @ x.theta) @ weights**2) for x, (_, held) in zip(results, pairs, strict=True)]
+            [
+                float(validation.squares(K @ x.theta) @ weights**2)
+                for x, (_, validation) in zip(results, pairs, strict=True)
+            ]
         )
         mean = np.mean(squares, axis=1)
         if len(mean) > mean.argmin() + 2:
             break
     rows = np.array(squares)
     mean, best = rows.mean(axis=1), int(rows.mean(axis=1).argmin())
-    spread = (rows - rows[best]).std(axis=1, ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
-    near = mean <= mean[best] + np.maximum(spread, NEARLY * mean[best])
+    deviation = (rows - rows[best]).std(axis=1, ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
+    near = mean <= mean[best] + np.maximum(deviation, NEARLY * mean[best])
     k = int(np.flatnonzero(near)[0])
-    error = np.sqrt(rows[k].sum() / sum(held.thin * held.count.sum() for _, held in pairs))
+    error = np.sqrt(rows[k].sum() / sum(validation.thin * validation.count.sum() for _, validation in pairs))
     text = f"weight of the prior, {GAMMAS[k]:g}, chosen on {source}: their error is {error:.3g} deviations"
     return GAMMAS[k], Note("prior-weight", text, values={"gamma": GAMMAS[k], "error": float(error)})
 

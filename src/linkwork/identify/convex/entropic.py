@@ -63,9 +63,9 @@ def make_physical(rows: np.ndarray) -> np.ndarray:
     units = np.ones((len(rows), 4))
     units[:, :3] = size[:, None]
     values, vectors = np.linalg.eigh(P / units[:, :, None] / units[:, None, :])
-    raised = np.maximum(values, EXTENT * rows[:, :1])
-    moved = (vectors * raised[:, None, :]) @ vectors.transpose(0, 2, 1) * units[:, :, None] * units[:, None, :]
-    return np.where(np.any(values < THIN * rows[:, :1], axis=1, keepdims=True), parameters_of(moved), rows)
+    eigenvalues = np.maximum(values, EXTENT * rows[:, :1])
+    repaired = (vectors * eigenvalues[:, None, :]) @ vectors.transpose(0, 2, 1) * units[:, :, None] * units[:, None, :]
+    return np.where(np.any(values < THIN * rows[:, :1], axis=1, keepdims=True), parameters_of(repaired), rows)
 
 
 def factors(inverse: np.ndarray) -> np.ndarray:
@@ -123,7 +123,7 @@ class Entropic:
         return pseudo_inertia(theta[self.places]), theta[list(self.positive)]
 
     def gradient_of(self, S: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """Return the gradient by all numbers, given those by the parts, S and s: tr(E_k S) for the k-th of a body."""
+        """Return the gradient for all numbers from those for the parts, S and s: tr(E_k S) for the k-th of a body."""
         gradient = np.zeros(len(self.start))
         gradient[self.places] = np.einsum("kij,bji->bk", UNITS, S)
         gradient[list(self.positive)] = s

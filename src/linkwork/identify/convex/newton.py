@@ -54,28 +54,30 @@ def newton(
 ) -> Minimum:
     """Return the minimum by Newton's steps, each shortened until it stays inside and lowers the cost enough."""
 
-    def cost(theta: np.ndarray, left: np.ndarray) -> float:
+    def cost(theta: np.ndarray, residual: np.ndarray) -> float:
         return (
-            0.5 * float(left @ left) + gamma * prior.value(theta) + 0.5 * float(prior.weak @ (theta - prior.start) ** 2)
+            0.5 * float(residual @ residual)
+            + gamma * prior.value(theta)
+            + 0.5 * float(prior.weak @ (theta - prior.start) ** 2)
         )
 
-    left = A @ theta - b
-    now = cost(theta, left)
+    residual = A @ theta - b
+    now = cost(theta, residual)
     for iteration in range(1, most):
         g, J = prior.slopes(theta)
-        g = A.T @ left + gamma * g + prior.weak * (theta - prior.start)
+        g = A.T @ residual + gamma * g + prior.weak * (theta - prior.start)
         inverse = _inverse_root(A, prior, gamma, J)
         step = -inverse @ (inverse.T @ g)
         gain = -float(g @ step)
         if gain < tight * max(abs(now), gamma):
             return Minimum(theta, now, iteration, True)
         length, along = 1.0, A @ step
-        while (ahead := cost(theta + length * step, left + length * along)) > now - ENOUGH * length * gain:
+        while (ahead := cost(theta + length * step, residual + length * along)) > now - ENOUGH * length * gain:
             length *= 0.5
             if length < SHORTEST:
                 return Minimum(theta, now, iteration, gain < ROUNDED * abs(now))
         theta, now = theta + length * step, ahead
-        left = A @ theta - b
+        residual = A @ theta - b
     return Minimum(theta, now, iteration, False)
 
 

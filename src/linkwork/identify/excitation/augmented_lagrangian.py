@@ -2,8 +2,8 @@
 
 Condition number and determinant are functions of the information matrix F, the mean over a period of (Y P)^T (Y P). P
 scales the columns of the regressor Y, each by its root mean square over the random motions, and leaves out what acts in
-none of them. The derivative by F is pulled back exactly to Y, through the regressor to positions, velocities and
-accelerations, and from these to the coefficients.
+none of them. The derivative with respect to F is pulled back exactly to Y, through the regressor to positions,
+velocities and accelerations, and from these to the coefficients.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ...function import Function
 from .fourier_from_rest import Grid
 from .motion_limits import Rows
-from .motion_path import Moved, Path, Slopes
+from .motion_path import Path, RobotMotion, Slopes
 
 SINGULAR = 1e-12  # condition numbers beyond its inverse are rounding
 RANK = 1e-8  # of the largest singular value of all random motions: directions below act in none
@@ -33,7 +33,7 @@ Judge = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 def condition(F: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the logarithm of the condition number of W = Y P, the root of that of F, and its gradient by F."""
+    """Return the logarithm of the condition number of W = Y P, the root of that of F, and its gradient in F."""
     values, V = np.linalg.eigh(F)
     if not values[0] > 0:
         raise np.linalg.LinAlgError
@@ -122,15 +122,15 @@ class Problem:
     def unknowns(self, coefficients: np.ndarray) -> np.ndarray:
         return (coefficients[self.moving] / self.unit[self.moving]).ravel()
 
-    def at(self, coefficients: np.ndarray, grid: Grid | None = None) -> Moved | None:
+    def at(self, coefficients: np.ndarray, grid: Grid | None = None) -> RobotMotion | None:
         grid = grid or self.grid
         return self.path.at(*(basis @ coefficients.T for basis in (grid.q, grid.v, grid.a)))
 
     def regressors(self, coefficients: np.ndarray) -> np.ndarray:
         """Return the regressor over the period, without scaling, (N, forces, columns)."""
-        moved = self.at(coefficients)
-        assert moved is not None
-        return self.regressor(*(each[self.grid.inside] for each in (moved.q, moved.v, moved.a)))
+        motion = self.at(coefficients)
+        assert motion is not None
+        return self.regressor(*(each[self.grid.inside] for each in (motion.q, motion.v, motion.a)))
 
     def information(self, Y: np.ndarray) -> np.ndarray:
         """Return F, by products so small that BLAS does not distribute them among threads, which is slower."""
@@ -159,11 +159,11 @@ class Problem:
     def value(self, z: np.ndarray, judge: Judge, weights: Weights | None = None) -> tuple[float, np.ndarray]:
         """Return the objective ``judge`` of the motion with the penalty of violated limits, and its gradient."""
         infinite = np.inf, np.zeros(0)
-        moved = self.at(self.coefficients(z))
-        if moved is None:
+        motion = self.at(self.coefficients(z))
+        if motion is None:
             return infinite
         inside = self.grid.inside
-        state = [each[inside] for each in (moved.q, moved.v, moved.a)]
+        state = [each[inside] for each in (motion.q, motion.v, motion.a)]
         Y = self.regressor(*state)
         if not np.isfinite(Y).all():
             return infinite
@@ -172,30 +172,30 @@ class Problem:
         except np.linalg.LinAlgError:
             return infinite
         Y_bar = (2 / len(Y)) * (Y @ (self.columns @ by_F @ self.columns.T))
-        slopes = Slopes.zeros(moved)
+        slopes = Slopes.zeros(motion)
         for whole, part in zip((slopes.q, slopes.v, slopes.a), self.back(*state, Y_bar), strict=True):
             whole[inside] = part
         if weights is not None:
-            value += self._priced(moved, weights, slopes)
-        pulled = self.path.pulled(moved, slopes)
+            value += self._priced(motion, weights, slopes)
+        pulled = self.path.pulled(motion, slopes)
         gradient = sum(
             bar.T @ basis for bar, basis in zip(pulled, (self.grid.q, self.grid.v, self.grid.a), strict=True)
         )
         return value, (gradient * self.unit)[self.moving].ravel()
 
-    def broken(self, moved: Moved) -> np.ndarray:
+    def broken(self, motion: RobotMotion) -> np.ndarray:
         """Return how far each row is beyond its limits, upper and lower, relative to the allowed range, (2, N, m)."""
-        values = np.concatenate([each.values(moved) for each in self.rows], axis=1)
+        values = np.concatenate([each.values(motion) for each in self.rows], axis=1)
         return np.stack([values - self.upper, self.lower - values]) / self.scale
 
-    def _priced(self, moved: Moved, weights: Weights, slopes: Slopes) -> float:
+    def _priced(self, motion: RobotMotion, weights: Weights, slopes: Slopes) -> float:
         """Return the terms of the augmented Lagrangian, max(0, multiplier + penalty * excess)^2 / (2 penalty)."""
-        push = np.maximum(0.0, weights.multipliers + weights.penalty * (self.broken(moved) + weights.inset))
+        push = np.maximum(0.0, weights.multipliers + weights.penalty * (self.broken(motion) + weights.inset))
         bar, start = (push[0] - push[1]) / self.scale, 0
         for each in self.rows:
             columns = slice(start, start := start + len(each.names))
             if push[..., columns].any():
-                each.pull(moved, bar[:, columns], slopes)
+                each.pull(motion, bar[:, columns], slopes)
         return float((push**2).sum() - (weights.multipliers**2).sum()) / (2 * weights.penalty)
 
 
@@ -227,9 +227,9 @@ def descend(
         judge = judges[min(k * len(judges) // max(rounds - 1, 1), len(judges) - 1)]
         z = minimise(lambda z, judge=judge: problem.value(z, judge, weights), z, steps, advance)
         results.append(problem.coefficients(z))
-        moved = problem.at(results[-1])
-        assert moved is not None
-        excess = problem.broken(moved) + inset
+        motion = problem.at(results[-1])
+        assert motion is not None
+        excess = problem.broken(motion) + inset
         weights.multipliers = np.maximum(0.0, weights.multipliers + weights.penalty * excess)
         if excess.max() > 1e-3:
             weights.penalty *= 4

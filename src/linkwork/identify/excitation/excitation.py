@@ -154,11 +154,11 @@ class Excitation:
         if not (math.isfinite(rate) and 0 < rate <= 1e6):
             raise LinkworkError("out of range", where="rate", got=rate, expected="above 0, at most 1e6 per second")
         t = np.arange(math.floor(self.duration * rate + 1e-9) + 1) / rate
-        moved = self.path.at(*self.motion(t))
-        if moved is None:
+        robot_motion = self.path.at(*self.motion(t))
+        if robot_motion is None:
             raise LinkworkError("the loops cannot be closed along the motion", where=f"robot {self.robot.name!r}")
         coordinates, mobility = self.robot.coordinates, self.robot.model.mobility
-        tau = self.robot.inverse_dynamics(moved.q, moved.v, moved.a)
+        tau = self.robot.inverse_dynamics(robot_motion.q, robot_motion.v, robot_motion.a)
         layouts = {
             "q": coordinates.positions,
             "v": coordinates.of_freedoms(mobility.independent),
@@ -166,7 +166,7 @@ class Excitation:
             "tau": coordinates.of_freedoms(mobility.forced, ("N m", "N")),
         }
         return Trajectory(
-            {"t": t, "q": moved.q, "v": moved.v, "a": moved.a, "tau": tau},
+            {"t": t, "q": robot_motion.q, "v": robot_motion.v, "a": robot_motion.a, "tau": tau},
             {name: layout.names for name, layout in layouts.items()},
             robot=self.robot.name,
             method="excite",
@@ -231,8 +231,8 @@ class Excitation:
             The name, and percentages as text.
         """
         margins = [self.margin(quantity, name) for quantity in COLUMNS]
-        used = [None if each is None else each.used for each in margins]
-        return name, *("" if share is None else f"{100 * share:.0f} %" for share in used)
+        usage = [None if each is None else each.used for each in margins]
+        return name, *("" if share is None else f"{100 * share:.0f} %" for share in usage)
 
     def plot(self, path: str | File | None = None) -> Figure:
         """Draw positions, velocities and forces of each joint over time, between their limits.

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...compose import compile
 from ...control import Reference, Sampled
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, option_at_door
 from ...notes import Note
 from ...options import ExciteOptions, one_of_names, takes_options
 from ...progress import Progress
@@ -84,21 +84,21 @@ def excite(robot: Robot, **options: Any) -> Excitation:
     regressor = compile(smooth.model, "regressor", parameters="minimal", drives=settings.drives)
     count = max(DENSITY * harmonics, 3 * DENSITY)
     problem = Problem(path, smooth_rows, regressor, Grid.of(harmonics, period, ramp, count), moving, unit, rest)
-    checked = _Checked(problem, exact_rows, Grid.of(harmonics, period, ramp, FINER * count))
+    exact_problem = _Checked(problem, exact_rows, Grid.of(harmonics, period, ramp, FINER * count))
 
     rng = np.random.default_rng(settings.seed)
-    random_motions = _random_motions(checked, rng)
+    random_motions = _random_motions(exact_problem, rng)
     idle = problem.scaled_by(random_motions)
     figures = np.array([problem.figures(each) for each in random_motions])
-    reached = []
-    with Progress(settings.progress, min(settings.starts, len(random_motions)) * ROUNDS * STEPS) as shown:
+    objectives = []
+    with Progress(settings.progress, min(settings.starts, len(random_motions)) * ROUNDS * STEPS) as progress:
         for k in np.argsort([_merit(each, objective) for each in figures])[: settings.starts]:
             z = problem.unknowns(random_motions[k])
-            ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, shown.advance)
+            ways = descend(problem, z, OBJECTIVES[objective], (ROUNDS, STEPS), INSET, progress.advance)
             ends = [(tuple(figures[k]), random_motions[k])]
-            ends += [(problem.figures(end), end) for end in map(checked.largest, ways) if end is not None]
-            reached.append(min(ends, key=lambda end: _merit(end[0], objective)))
-    (condition, determinant), coefficients = min(reached, key=lambda end: _merit(end[0], objective))
+            ends += [(problem.figures(end), end) for end in map(exact_problem.largest, ways) if end is not None]
+            objectives.append(min(ends, key=lambda end: _merit(end[0], objective)))
+    (condition, determinant), coefficients = min(objectives, key=lambda end: _merit(end[0], objective))
     names = robot.parameter_names("minimal", settings.drives)
     if idle:
         text = f"{idle} of {len(names)} parameters, or combinations of them, act in no motion of these joints"
@@ -120,8 +120,8 @@ def excite(robot: Robot, **options: Any) -> Excitation:
         parameters=names,
         scaling=problem.columns,
         random=_summary(figures),
-        starts=tuple({"condition": float(c), "log_determinant": float(d)} for (c, d), _ in reached),
-        margins=checked.margins(coefficients),
+        starts=tuple({"condition": float(c), "log_determinant": float(d)} for (c, d), _ in objectives),
+        margins=exact_problem.margins(coefficients),
         notes=tuple(notes),
         path=path,
     )
@@ -153,12 +153,12 @@ class _Checked:
 
     def excess(self, coefficients: np.ndarray, grid: Grid) -> np.ndarray | None:
         """Return how far each row is beyond its limits at most, relative to the allowed range; None with open loops."""
-        moved = self.problem.at(coefficients, grid)
-        if moved is None:
+        robot_motion = self.problem.at(coefficients, grid)
+        if robot_motion is None:
             return None
         excess = []
         for row in self.rows:
-            values = row.values(moved)
+            values = row.values(robot_motion)
             excess.append(np.maximum(values.max(axis=0) - row.upper, row.lower - values.min(axis=0)) / row.scale)
         return np.concatenate(excess)
 
@@ -184,20 +184,20 @@ class _Checked:
         return middle + low * (coefficients - middle) if low else None
 
     def margins(self, coefficients: np.ndarray) -> tuple[Margin, ...]:
-        moved = self.problem.at(coefficients, self.grid)
-        assert moved is not None  # ``within`` has checked it
+        robot_motion = self.problem.at(coefficients, self.grid)
+        assert robot_motion is not None  # ``within`` has checked it
         margins = []
         for row in self.rows:
-            values = row.values(moved)
+            values = row.values(robot_motion)
             ends = zip(row.lower, row.upper, values.min(axis=0), values.max(axis=0), strict=True)
             for name, unit, four in zip(row.names, row.units, ends, strict=True):
                 margins.append(Margin(row.quantity, name, unit, *map(float, four)))
         return tuple(margins)
 
 
-def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndarray]:
+def _random_motions(exact_problem: _Checked, rng: np.random.Generator) -> list[np.ndarray]:
     """Return random motions with harmonics of equal velocity, as large as the limits allow."""
-    problem = checked.problem
+    problem = exact_problem.problem
     positions = problem.rows[0]
     path, moving, half = problem.path, problem.moving, positions.scale
     centre = positions.lower / 2 + positions.upper / 2
@@ -210,16 +210,16 @@ def _random_motions(checked: _Checked, rng: np.random.Generator) -> list[np.ndar
         coefficients[moving] = (problem.unit * rng.normal(size=problem.unit.shape))[moving]
         offset = centre + SPREADS[k % len(SPREADS)] * half * rng.uniform(-1, 1, len(half))
         coefficients[moving, 0] = np.clip(offset, positions.lower, positions.upper)[moving]
-        motion = checked.largest(coefficients)
+        motion = exact_problem.largest(coefficients)
         if motion is not None:
             motions.append(motion)
             if len(motions) == RANDOM:
                 break
             continue
         resting = np.where(np.arange(coefficients.shape[1]) == 0, coefficients, 0.0)
-        excess = checked.excess(resting, problem.grid)
+        excess = exact_problem.excess(resting, problem.grid)
         if excess is not None and float(excess.max()) < least[0]:
-            labels = [f"{row.quantity} of {name}" for row in checked.rows for name in row.names]
+            labels = [f"{row.quantity} of {name}" for row in exact_problem.rows for name in row.names]
             least = float(excess.max()), f"{labels[int(excess.argmax())]} is beyond its limit even at rest"
     if not motions:
         raise LinkworkError(
@@ -239,9 +239,11 @@ def _held_positions(path: Path, still: Sequence[str] | Mapping[str, float]) -> d
     names = (still,) if isinstance(still, str) else tuple(still)
     for name in names:
         if name not in path.names:
-            raise UnknownNameError("joint", str(name), path.names, where="still")
+            raise UnknownNameError("joint", str(name), path.names, where=option_at_door("still"))
     if len({*names}) == len(path.names):
-        raise LinkworkError("no joint is left to move", where="still", got=", ".join(names))
+        raise LinkworkError(
+            "no joint is left to move", where=option_at_door("still"), got=", ".join(names), fix="name fewer"
+        )
     positions = {}
     for name in names:
         k = path.names.index(name)
@@ -251,7 +253,10 @@ def _held_positions(path: Path, still: Sequence[str] | Mapping[str, float]) -> d
         if not (isinstance(position, (int, float, np.number)) and low <= position <= high):
             expected = f"a number from {low:g} to {high:g}"
             raise ShapeError(
-                "a joint cannot stay there", where=f"still, {name!r}", got=repr(position), expected=expected
+                "a joint cannot stay there",
+                where=f"{option_at_door('still')}, {name!r}",
+                got=repr(position),
+                expected=expected,
             )
         positions[name] = float(position)
     return positions
@@ -263,8 +268,8 @@ def _reference(path: Path, motion: FourierFromRest, rate: float) -> Reference:
     if motors == path.freedoms:
         return motion
     times = np.linspace(0.0, motion.duration, round(motion.duration * max(rate, 100.0)) + 1)
-    moved = path.at(*motion(times))
-    assert moved is not None
-    rates = path.robot.joint_velocities(moved.q, moved.v)[:, list(motors)]
-    changes = path.robot.joint_accelerations(moved.q, moved.v, moved.a)[:, list(motors)]
-    return Sampled(times, moved.q[:, path.model.motor_places()], rates, changes)
+    robot_motion = path.at(*motion(times))
+    assert robot_motion is not None
+    rates = path.robot.joint_velocities(robot_motion.q, robot_motion.v)[:, list(motors)]
+    changes = path.robot.joint_accelerations(robot_motion.q, robot_motion.v, robot_motion.a)[:, list(motors)]
+    return Sampled(times, robot_motion.q[:, path.model.motor_places()], rates, changes)

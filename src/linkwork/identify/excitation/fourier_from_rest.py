@@ -84,7 +84,7 @@ class FourierFromRest(Reference):
         return Point(q, v, a)
 
     def _ramp(self, s: Any, sense: int) -> tuple[Any, Any, Any]:
-        """Return the distance from rest and its derivatives by s: Hermite polynomials that end at rest."""
+        """Return the distance from rest and its derivatives with respect to s: Hermite polynomials that end at rest."""
         d, v, a = self._begin
         v = sense * v
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, option_at_door
 from ...function import Function
 from ...model import Joint
 from ...notes import Note
 from ...options import ExciteOptions
-from .motion_path import Moved, Path, Slopes
+from .motion_path import Path, RobotMotion, Slopes
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -39,7 +39,7 @@ class Rows:
         names, units: Joints or frames, and units, of the columns.
         lower, upper: Limits (m,), infinite where there are none.
         values: Function that computes the numbers.
-        pull: Function that adds to the derivatives by the motion, given those by the numbers.
+        pull: Function that pulls derivatives with respect to the numbers back to the motion, and adds them up.
     """
 
     quantity: str
@@ -47,8 +47,8 @@ class Rows:
     units: tuple[str, ...]
     lower: np.ndarray
     upper: np.ndarray
-    values: Callable[[Moved], np.ndarray] = field(repr=False)
-    pull: Callable[[Moved, np.ndarray, Slopes], None] = field(repr=False)
+    values: Callable[[RobotMotion], np.ndarray] = field(repr=False)
+    pull: Callable[[RobotMotion, np.ndarray, Slopes], None] = field(repr=False)
 
     @property
     def scale(self) -> np.ndarray:
@@ -64,21 +64,23 @@ def limits_of_series(path: Path, limits: ExciteOptions, still: Mapping[str, floa
     """
     names, turning = path.names, path.turning
     low, high, fast = _in_file(path)
-    chosen = _by_joint(limits.position, names, "position", pair=True)
+    limit_of = _by_joint(limits.position, names, "position", pair=True)
     for k, name in enumerate(names):
-        if name in chosen:
-            around = path.middle[k] + np.array([-1, 1]) * chosen[name] if np.ndim(chosen[name]) == 0 else chosen[name]
+        if name in limit_of:
+            around = (
+                path.middle[k] + np.array([-1, 1]) * limit_of[name] if np.ndim(limit_of[name]) == 0 else limit_of[name]
+            )
             low[k], high[k] = max(low[k], around[0]), min(high[k], around[1])
     assumed = "half a turn or half a metre to each side of home, or zero"
     _note_assumed(notes, "position", assumed, names, np.maximum(-low, high))
     reach = np.where(turning, TURN, SHIFT)
     low, high = np.where(np.isinf(low), path.middle - reach, low), np.where(np.isinf(high), path.middle + reach, high)
-    chosen = _by_joint(limits.velocity, names, "velocity")
-    fast = np.minimum(fast, [chosen.get(name, np.inf) for name in names])
+    limit_of = _by_joint(limits.velocity, names, "velocity")
+    fast = np.minimum(fast, [limit_of.get(name, np.inf) for name in names])
     _note_assumed(notes, "velocity", f"{SPEED[0]:g} rad/s or {SPEED[1]:g} m/s", names, fast)
     fast = np.where(np.isinf(fast), np.where(turning, *SPEED), fast)
-    chosen = _by_joint(limits.acceleration, names, "acceleration")
-    rise = np.array([chosen.get(name, np.inf) for name in names])
+    limit_of = _by_joint(limits.acceleration, names, "acceleration")
+    rise = np.array([limit_of.get(name, np.inf) for name in names])
     _note_assumed(notes, "acceleration", f"the largest velocity within {1 / RISE:g} s", names, rise)
     rise = np.where(np.isinf(rise), RISE * fast, rise)
     middle, half = (low + high) / 2, limits.share * (high - low) / 2
@@ -99,21 +101,21 @@ def of_function(function: Function, names: Sequence[str]) -> tuple[Callable[...,
     """Return ``values`` and ``pull`` of a robot's function of some of q, v and a."""
     back = function.vjp(tuple(names))
 
-    def values(moved: Moved) -> np.ndarray:
-        return function(*(getattr(moved, name) for name in names))
+    def values(motion: RobotMotion) -> np.ndarray:
+        return function(*(getattr(motion, name) for name in names))
 
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-        for name, part in zip(names, back(*(getattr(moved, name) for name in names), bar), strict=True):
+    def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+        for name, part in zip(names, back(*(getattr(motion, name) for name in names), bar), strict=True):
             setattr(slopes, name, getattr(slopes, name) + part)
 
     return values, pull
 
 
 def _of_series(path: Path, quantity: str, part: str, low: np.ndarray, high: np.ndarray) -> Rows:
-    def values(moved: Moved) -> np.ndarray:
-        return getattr(moved, part)
+    def values(motion: RobotMotion) -> np.ndarray:
+        return getattr(motion, part)
 
-    def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
+    def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
         setattr(slopes, part, getattr(slopes, part) + bar)
 
     units = tuple(UNITS[quantity][not turns] for turns in path.turning)
@@ -148,16 +150,16 @@ def _by_joint(limits: Any, names: Sequence[str], what: str, *, pair: bool = Fals
     by_name = dict(limits) if isinstance(limits, Mapping) else dict.fromkeys(names, limits)
     for name, value in by_name.items():
         if name not in names:
-            raise UnknownNameError("joint", str(name), names, where=what)
+            raise UnknownNameError("joint", str(name), names, where=option_at_door(what))
         try:
             numbers = np.array(value, float)
         except (TypeError, ValueError):
             numbers = np.array(np.nan)
         right = numbers > 0 if numbers.ndim == 0 else pair and numbers.shape == (2,) and numbers[0] < numbers[1]
         if not right:
-            where = f"{what} of {name!r}" if isinstance(limits, Mapping) else what
+            where = f"{what} of {name!r}" if isinstance(limits, Mapping) else option_at_door(what)
             expected = "a number above zero" + " (to each side of home or zero), or (lower, upper)" * pair
-            raise ShapeError("this is no limit", where=where, got=repr(value), expected=expected)
+            raise ShapeError("this is not a limit", where=where, got=repr(value), expected=expected)
         by_name[name] = numbers if numbers.ndim else float(numbers)
     return by_name
 
@@ -173,21 +175,21 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
         return []
 
     def bounded(bounds: Callable[[Joint], tuple[float, float]]) -> tuple[list[int], np.ndarray, np.ndarray]:
-        kept = [k for k in dependent if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
-        low, high = np.array([bounds(coordinates.joint_of(k)) for k in kept]).reshape(-1, 2).T
+        places = [k for k in dependent if any(map(math.isfinite, bounds(coordinates.joint_of(k))))]
+        low, high = np.array([bounds(coordinates.joint_of(k)) for k in places]).reshape(-1, 2).T
         inset = np.nan_to_num((1 - share) * (high - low) / 2, posinf=0.0)
-        return kept, low + inset, high - inset
+        return places, low + inset, high - inset
 
     rows = []
     bounded_positions, low, high = bounded(lambda joint: (joint.lower, joint.upper))
     if bounded_positions:
         places = [place for place in map(coordinates.position_of, bounded_positions) if place is not None]
 
-        def positions(moved: Moved) -> np.ndarray:
-            return moved.q[:, places]
+        def positions(motion: RobotMotion) -> np.ndarray:
+            return motion.q[:, places]
 
-        def pull(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            slopes.q += np.einsum("nmk,nm->nk", moved.G[:, bounded_positions], bar)
+        def pull(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+            slopes.q += np.einsum("nmk,nm->nk", motion.G[:, bounded_positions], bar)
 
         layout = coordinates.of_freedoms(bounded_positions, UNITS["position"])
         rows.append(Rows("position", layout.names, layout.units, low, high, positions, pull))
@@ -195,11 +197,11 @@ def limits_of_dependents(path: Path, share: float) -> list[Rows]:
     if bounded_velocities:
         all_velocities, pull_all = of_function(path.robot.joint_velocities, ("q", "v"))
 
-        def velocities(moved: Moved) -> np.ndarray:
-            return all_velocities(moved)[:, bounded_velocities]
+        def velocities(motion: RobotMotion) -> np.ndarray:
+            return all_velocities(motion)[:, bounded_velocities]
 
-        def pull_velocities(moved: Moved, bar: np.ndarray, slopes: Slopes) -> None:
-            pull_all(moved, path.among_all(bounded_velocities, bar), slopes)
+        def pull_velocities(motion: RobotMotion, bar: np.ndarray, slopes: Slopes) -> None:
+            pull_all(motion, path.among_all(bounded_velocities, bar), slopes)
 
         layout = coordinates.of_freedoms(bounded_velocities, UNITS["velocity"])
         rows.append(Rows("velocity", layout.names, layout.units, low, high, velocities, pull_velocities))
@@ -210,9 +212,9 @@ def limits_of_torques(robot: Robot, limits: ExciteOptions, notes: list[Note]) ->
     """Return limits of the joint forces."""
     model = robot.model
     layout = model.coordinates.of_freedoms(model.mobility.forced, UNITS["torque"])
-    chosen = _by_joint(limits.torque, layout.names, "torque")
+    limit_of = _by_joint(limits.torque, layout.names, "torque")
     efforts = [model.coordinates.joint_of(k).effort_limit for k in model.mobility.forced]
-    most = np.minimum(efforts, [chosen.get(name, np.inf) for name in layout.names]) * limits.share
+    most = np.minimum(efforts, [limit_of.get(name, np.inf) for name in layout.names]) * limits.share
     _note_assumed(notes, "torque", "nothing bounds it", layout.names, most)
     functions = of_function(robot.inverse_dynamics, ("q", "v", "a"))
     return [Rows("torque", layout.names, layout.units, -most, most, *functions)]

@@ -19,7 +19,7 @@ NONE = np.zeros((0, 0, 0))
 
 
 @dataclass
-class Moved:
+class RobotMotion:
     """A motion at some times.
 
     Attributes:
@@ -39,7 +39,7 @@ class Moved:
 
 @dataclass
 class Slopes:
-    """Derivatives of one number by what a ``Moved`` has; those by q are along the independent velocities."""
+    """Derivatives of one number with respect to a ``RobotMotion``; those for q are along the independent velocities."""
 
     x: np.ndarray
     xd: np.ndarray
@@ -49,8 +49,8 @@ class Slopes:
     a: np.ndarray
 
     @staticmethod
-    def zeros(moved: Moved) -> Slopes:
-        return Slopes(*(np.zeros(like.shape) for like in 3 * (moved.x,) + 3 * (moved.v,)))
+    def zeros(motion: RobotMotion) -> Slopes:
+        return Slopes(*(np.zeros(like.shape) for like in 3 * (motion.x,) + 3 * (motion.v,)))
 
 
 @dataclass(eq=False)
@@ -122,38 +122,38 @@ class Path:
     def middle(self) -> np.ndarray:
         return np.array(self.model.home or self.model.coordinates.neutral())[self.places]
 
-    def at(self, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> Moved | None:
+    def at(self, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> RobotMotion | None:
         """Return the motion of the robot, None if the loops cannot be closed in the assembly mode of home."""
         if not self.model.constrained:
-            return Moved(x, xd, xdd, x, xd, xdd, NONE)
+            return RobotMotion(x, xd, xdd, x, xd, xdd, NONE)
         assembly = self.robot.assemble(x, known=None if self.independent else self.names)
         if not np.all(assembly.solved):
             return None
         q = assembly.q
         G = self.robot.velocity_map(q)
         if self.independent:
-            return Moved(x, xd, xdd, q, xd, xdd, G)
+            return RobotMotion(x, xd, xdd, q, xd, xdd, G)
         J = G[:, list(self.freedoms)]
         v = np.linalg.solve(J, xd[..., None])[..., 0]
         drift = self.robot.joint_accelerations(q, v, np.zeros_like(v))[:, list(self.freedoms)]
-        return Moved(x, xd, xdd, q, v, np.linalg.solve(J, (xdd - drift)[..., None])[..., 0], G)
+        return RobotMotion(x, xd, xdd, q, v, np.linalg.solve(J, (xdd - drift)[..., None])[..., 0], G)
 
-    def pulled(self, moved: Moved, by: Slopes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return derivatives by x, xd and xdd, given those by the whole motion.
+    def pulled(self, motion: RobotMotion, by: Slopes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pull derivatives with respect to the whole motion back to x, xd and xdd.
 
         Where the series' joints are dependent, J v = xd and J a + drift = xdd determine v and a, and thus the way back.
         """
         if self.independent:
             return by.x + by.q, by.xd + by.v, by.xdd + by.a
-        J = np.swapaxes(moved.G[:, list(self.freedoms)], 1, 2)
+        J = np.swapaxes(motion.G[:, list(self.freedoms)], 1, 2)
 
         def back(bar: np.ndarray) -> np.ndarray:
             return np.linalg.solve(J, bar[..., None])[..., 0]
 
         xdd_bar = back(by.a)
-        by_q, by_v = self._accelerations(moved.q, moved.v, moved.a, self.among_all(self.freedoms, xdd_bar))
+        by_q, by_v = self._accelerations(motion.q, motion.v, motion.a, self.among_all(self.freedoms, xdd_bar))
         xd_bar = back(by.v - by_v)
-        x_bar = back(by.q - by_q - self._velocities(moved.q, moved.v, self.among_all(self.freedoms, xd_bar)))
+        x_bar = back(by.q - by_q - self._velocities(motion.q, motion.v, self.among_all(self.freedoms, xd_bar)))
         return by.x + x_bar, by.xd + xd_bar, by.xdd + xdd_bar
 
     def among_all(self, freedoms: Sequence[int], values: np.ndarray) -> np.ndarray:

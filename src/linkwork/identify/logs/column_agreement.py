@@ -74,17 +74,17 @@ def disagreements(robot: Robot, log: Log) -> Iterator[Note]:
     names = coordinates.of_freedoms(independent).names
     D = along(coordinates, np.asarray(part.q), rate)[:, independent]
     signals = {"v": part.v, "a": part.a, "dq": D, "ddq": derivative(D, rate), "dv": derivative(part.v, rate)}
-    passed = {key: zero_phase(x, rate, cutoff, ORDER) for key, x in signals.items()}
+    filtered = {key: zero_phase(x, rate, cutoff, ORDER) for key, x in signals.items()}
     edge = min(int(rate / cutoff), len(part) // 8)  # filters are one-sided there
     inner = slice(edge, len(part) - edge)
     slope = {"v": 0, "a": 0, "dq": 1, "ddq": 2, "dv": 1}  # noise grows with this power of the frequency
-    clean = {key: _clean(signals[key][inner], x[inner], 2 * cutoff / rate, slope[key]) for key, x in passed.items()}
-    passed = {key: x[inner] for key, x in passed.items()}
-    calm = {key: np.var(signals[key][inner], axis=0) < NOISY * np.mean(x**2, axis=0) for key, x in passed.items()}
+    clean = {key: _clean(signals[key][inner], x[inner], 2 * cutoff / rate, slope[key]) for key, x in filtered.items()}
+    filtered = {key: x[inner] for key, x in filtered.items()}
+    calm = {key: np.var(signals[key][inner], axis=0) < NOISY * np.mean(x**2, axis=0) for key, x in filtered.items()}
 
     def compared(kind: str, source: str, rates: str) -> Compared:
-        usable = clean[kind] & clean[rates] & _moving(passed[kind], passed[rates])
-        return Compared(kind, source, names, passed[kind], passed[rates], usable, calm[kind] & calm[rates])
+        usable = clean[kind] & clean[rates] & _moving(filtered[kind], filtered[rates])
+        return Compared(kind, source, names, filtered[kind], filtered[rates], usable, calm[kind] & calm[rates])
 
     first, second = compared("v", "q", "dq"), compared("a", "v", "dv")
     crossed = compared("v", "q", "ddq"), compared("a", "q", "dq")

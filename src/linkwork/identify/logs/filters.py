@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, at_door, option_at_door
 from .log_noise import noise_of
 from .sample_times import ROUNDED, even_grid, in_gaps, interpolated, interpolation_nodes, spacing
 from .signals import derivative, motion_cutoff, settling, zero_phase
@@ -106,7 +106,7 @@ def resampled(log: Log, rate: float | None) -> Log:
 def decimated(log: Log, count: int) -> Log:
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
-        raise ShapeError("no log remains", where="decimated", got=count, expected=expected)
+        raise ShapeError("the decimation is out of range", where="decimated", got=count, expected=expected)
     if count == 1:
         return log
     log = continuous(even(log))
@@ -142,14 +142,14 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
     if derivatives not in ("central", "cubic"):
         raise ShapeError("unknown derivatives", where="derivatives", got=derivatives, expected="central or cubic")
     log = continuous(even(log))
-    rate, (cutoff, chosen) = log.rate, _cutoff(log, cutoff)
+    rate, (cutoff, origin) = log.rate, _cutoff(log, cutoff, option_at_door("cutoff"))
     window = cutoff if derivatives == "cubic" else None
     raw: dict[str, Any] = {kind: getattr(log, kind) for kind in ("q", "v", "a")}
     arrays: dict[str, Any] = {
         kind: None if x is None else zero_phase(x, rate, cutoff, order) for kind, x in raw.items()
     }
     columns = ", ".join(kind for kind, x in raw.items() if x is not None)
-    notes, noise = [_filtered_note(columns, cutoff, order) + chosen], noise_of(log)
+    notes, noise = [_filtered_note(columns, cutoff, order) + origin], noise_of(log)
     if arrays["a"] is None and (arrays["v"] is not None or not quaternions(log.joints)):
         first, number = ("q", 2) if arrays["v"] is None else ("v", 1)
         source = raw if window else arrays
@@ -170,20 +170,22 @@ def smoothed(log: Log, cutoff: float | None, order: int, derivatives: str) -> Lo
 
 def banded(log: Log, cutoff: float | None, order: int, decimate: int | None) -> Log:
     log = even(log)
-    cutoff, chosen = _cutoff(log, cutoff)
-    settling(log.rate, cutoff, order)
+    where = at_door("cutoff", "--band")
+    cutoff, origin = _cutoff(log, cutoff, where)
+    settling(log.rate, cutoff, order, where)
     every = max(1, int(SHARE * log.rate / (2 * cutoff))) if decimate is None else decimate
     if not isinstance(every, (int, np.integer)) or not 1 <= every <= len(log) // 2:
         expected = f"a number from 1 to {len(log) // 2}"
-        raise ShapeError("no equations remain", where="decimate", got=decimate, expected=expected)
-    note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{chosen}"
+        raise ShapeError("the decimation is out of range", where="decimate", got=decimate, expected=expected)
+    note = f"regressor and joint forces go through a low pass at {cutoff:.4g} Hz, order {order}, without delay{origin}"
     note += f"; every {every}-th sample of them is taken" if every > 1 else ""
     return changed(log, note, band=Band(float(cutoff), int(order), int(every)))
 
 
-def _cutoff(log: Log, cutoff: float | None) -> tuple[float, str]:
+def _cutoff(log: Log, cutoff: float | None, where: str) -> tuple[float, str]:
+    """Return the cutoff frequency in Hz, and how it was chosen, for the note."""
     if cutoff is not None:
-        return _positive(cutoff, "cutoff"), ""
+        return _positive(cutoff, where), ""
     if log.passed is not None:  # the spectrum shows no noise any more
         return log.passed, ", as q before"
     return motion_cutoff(log.q, log.rate), " (chosen from the spectrum of q)"
@@ -195,7 +197,7 @@ def _filtered_note(what: str, cutoff: float, order: int) -> str:
 
 def _positive(value: Any, where: str) -> float:
     if not (isinstance(value, (int, float, np.number)) and 0 < float(value) < np.inf):
-        raise ShapeError("this is no frequency", where=where, got=value, expected="a positive number, in Hz")
+        raise ShapeError("this is not a frequency", where=where, got=value, expected="a positive number, in Hz")
     return float(value)
 
 
@@ -248,12 +250,12 @@ def without_standstill(log: Log, share: float, duration: float) -> Log:
     still = (speed <= share * speed.max(axis=0)).all(axis=1)
     rest = lasting(still, log.t, duration)
     keep = ~rest if log.keep is None else log.keep & ~rest
-    cut = int(rest.sum())
+    count = int(rest.sum())
     if keep.sum() < 2:
         raise LinkworkError("the robot stands still all the time", where="log", got=f"{len(log)} samples")
-    if not cut:
+    if not count:
         return changed(log, "no samples at standstill")
-    return changed(log, f"{cut} samples at standstill ({cut / log.rate:.3g} s) do not count", keep=keep)
+    return changed(log, f"{count} samples at standstill ({count / log.rate:.3g} s) do not count", keep=keep)
 
 
 def lasting(still: np.ndarray, t: np.ndarray, duration: float) -> np.ndarray:
@@ -275,10 +277,12 @@ def noisy(log: Log, rng: np.random.Generator, deviations: Mapping[str, Any]) -> 
             raise LinkworkError("there is nothing to add noise to", where=kind, fix="log.smoothed() gives v and a")
         if size.shape not in ((), values.shape[1:]) or not (size >= 0).all():
             expected = f"a number, or {values.shape[1]}, none below zero"
-            raise ShapeError("no standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected)
+            raise ShapeError(
+                "this is not a standard deviation", where=f"noisy, {kind}", got=deviation, expected=expected
+            )
         changes[kind] = values + size * rng.standard_normal(values.shape)
         if kind in log.noise:
             changes["noise"] = changes.get("noise", log.noise) | {kind: np.hypot(log.noise[kind], size)}
-        listed = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
-        notes.append(f"normal noise added to {kind}, standard deviation {listed}")
+        sizes = ", ".join(f"{x:.3g}" for x in np.atleast_1d(size))
+        notes.append(f"normal noise added to {kind}, standard deviation {sizes}")
     return unit(changed(log, *notes, **changes))

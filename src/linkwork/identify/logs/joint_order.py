@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LOCK, LinkworkError, ShapeError, UnknownNameError, at_door
+from ...errors import LOCK, LinkworkError, ShapeError, UnknownNameError, at_door, counted
 from ...formulations import layouts
 from ...model.coordinates import Coordinates
 from .filters import changed, continuous, even
@@ -64,12 +64,12 @@ def _position_names(log: Log, robot: Robot) -> tuple[str, ...]:
     return _by_count(log.q.shape[1], kinds, robot, "q")
 
 
-def _checked_names(names: Sequence[str], known: Sequence[str], robot: Robot) -> tuple[str, ...]:
+def _checked_names(names: Sequence[str], names_of_robot: Sequence[str], robot: Robot) -> tuple[str, ...]:
     """Return the names, with "" for those of mimic joints; an unknown one is an error."""
     followers = {body.joint.name for body in robot.model.bodies} - {*robot.coordinates.positions.joints}
     for name in names:
-        if name not in known and name not in followers:
-            raise UnknownNameError("joint", name, known, where=f"log for robot {robot.name!r}")
+        if name not in names_of_robot and name not in followers:
+            raise UnknownNameError("joint", name, names_of_robot, where=f"log for robot {robot.name!r}")
     return tuple("" if name in followers else name for name in names)
 
 
@@ -79,7 +79,7 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
             return names
     expected = " or ".join(dict.fromkeys(f"{len(names)} ({', '.join(names)})" for names in kinds.values() if names))
     raise ShapeError(
-        "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=f"{count} columns",
+        "the columns do not fit the robot", where=f"log for robot {robot.name!r}, {kind}", got=counted(count, "column"),
         expected=expected, fix="name the columns: " + at_door("joints=...", "--joints a,b,..."),
     )  # fmt: skip
 
@@ -87,21 +87,21 @@ def _by_count(count: int, kinds: dict[str, tuple[str, ...]], robot: Robot, kind:
 def _rate_names(log: Log, robot: Robot, positions: Sequence[str], of: Log | Point) -> tuple[str, ...]:
     """Return names for the columns of v and a, of the log itself or of its reference."""
     rates = of.v if of.v is not None else of.a
-    known = robot.coordinates.velocity_names
+    velocity_names = robot.coordinates.velocity_names
     if rates is None:
         return ()
     if log.rates:
-        return _checked_names(log.rates, known, robot)
+        return _checked_names(log.rates, velocity_names, robot)
     layout = layouts(robot.model)
-    if rates.shape[1] == len(positions) and {*positions} <= {"", *known}:
+    if rates.shape[1] == len(positions) and {*positions} <= {"", *velocity_names}:
         return tuple(positions)
-    kinds = {"independent": layout["v"].names, "all": known, "motors": layout["motors"].names}
+    kinds = {"independent": layout["v"].names, "all": velocity_names, "motors": layout["motors"].names}
     return _by_count(rates.shape[1], kinds, robot, "v")
 
 
-def _chosen(array: np.ndarray, names: Sequence[str], chosen: Sequence[str]) -> np.ndarray:
+def _chosen(array: np.ndarray, names: Sequence[str], choice: Sequence[str]) -> np.ndarray:
     """Return columns by name; the array itself where it has them in this order."""
-    places = [names.index(name) for name in chosen]
+    places = [names.index(name) for name in choice]
     return array if places == list(range(array.shape[1])) else array[:, places]
 
 
@@ -115,10 +115,10 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
         q = _chosen(q, names, coordinates.names)
         if _closed(robot, q):
             return q, []
-        known = coordinates.whole(mobility.configuration)
-        assembled, near = _assembled(robot, q[:, coordinates.places(known.positions.joints)], None, q)
+        source = coordinates.whole(mobility.configuration)
+        assembled, near = _assembled(robot, q[:, coordinates.places(source.positions.joints)], None, q)
         return assembled, [
-            f"loops closed again from {known.positions}, as the measured positions leave them open",
+            f"loops closed again from {source.positions}, as the measured positions leave them open",
             *near,
         ]
     if not robot.model.constrained:
@@ -127,18 +127,18 @@ def _positions(robot: Robot, q: np.ndarray, names: Sequence[str]) -> tuple[np.nd
             f"the log has no positions of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
             got=", ".join(names), fix=f"measure them, or lock these joints: {at_door(*LOCK)}",
         )  # fmt: skip
-    for known, kind in (
+    for source, kind in (
         (coordinates.whole(mobility.configuration), None),
         (coordinates.whole(mobility.motors), "motors"),
     ):
-        if known.names and {*known.names} <= {*names}:
-            joints = None if kind is None else known.positions.joints
+        if source.names and {*source.names} <= {*names}:
+            joints = None if kind is None else source.positions.joints
             break
     else:
-        known = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
-        joints = known.positions.joints
-    assembled, near = _assembled(robot, _chosen(q, names, known.names), joints, None)
-    return assembled, [f"positions of the other joints found from {known.positions} by closing the loops", *near]
+        source = Coordinates(tuple(joint for joint in coordinates.joints if joint.name in names))
+        joints = source.positions.joints
+    assembled, near = _assembled(robot, _chosen(q, names, source.names), joints, None)
+    return assembled, [f"positions of the other joints found from {source.positions} by closing the loops", *near]
 
 
 def _closed(robot: Robot, q: np.ndarray) -> bool:
@@ -149,10 +149,10 @@ def _closed(robot: Robot, q: np.ndarray) -> bool:
 
 
 def _assembled(
-    robot: Robot, known: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
+    robot: Robot, positions: np.ndarray, joints: Sequence[str] | None, guess: np.ndarray | None
 ) -> tuple[np.ndarray, list[str]]:
     """Return positions of all joints, from the neighbour in time where home is too far away, with a note if needed."""
-    first_try = robot.assemble(known, guess, known=joints)
+    first_try = robot.assemble(positions, guess, known=joints)
     q, solved, conditioning = np.array(first_try.q), np.array(first_try.solved), np.array(first_try.conditioning)
     for _ in range(PASSES):
         if solved.all() or not solved.any():
@@ -162,7 +162,7 @@ def _assembled(
         behind = np.minimum.accumulate(np.where(solved, rows, len(q))[::-1])[::-1]
         nearest = np.where((before < 0) | ((behind < len(q)) & (behind - rows < rows - before)), behind, before)
         open_ = np.flatnonzero(~solved)
-        again = robot.assemble(known[open_], q[nearest[open_]], known=joints)
+        again = robot.assemble(positions[open_], q[nearest[open_]], known=joints)
         q[open_], solved[open_], conditioning[open_] = again.q, again.solved, again.conditioning
         if not again.solved.any():
             break
@@ -174,7 +174,7 @@ def _assembled(
     raise LinkworkError(
         f"{int((~solved).sum())} of {len(q)} positions of the log cannot be assembled",
         where=f"log for robot {robot.name!r}, sample {place}",
-        got=", ".join(f"{x:.6g}" for x in known[place]),
+        got=", ".join(f"{x:.6g}" for x in positions[place]),
         fix="check the signs, offsets and units of the positions: loops must close with those of the robot's file",
     )
 
@@ -191,7 +191,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
         )
     if v is None:
         return None, None
-    known = robot.coordinates.velocity_names
+    velocity_names = robot.coordinates.velocity_names
     measured = [name for name in names if name]
     if not robot.model.constrained or len(measured) < len(independent):
         missing = [name for name in independent if name not in names]
@@ -199,7 +199,7 @@ def _rates(robot: Robot, q: np.ndarray, v: Any, a: Any, names: Sequence[str]) ->
             f"the log has no velocities of {', '.join(missing)}", where=f"log for robot {robot.name!r}",
             got=", ".join(measured), fix="leave v and a out, to differentiate the positions",
         )  # fmt: skip
-    places = [known.index(name) for name in measured]
+    places = [velocity_names.index(name) for name in measured]
     v, a = (None if x is None else _chosen(x, names, measured) for x in (v, a))
     result_v, result_a = (
         np.empty((len(q), len(independent))),
@@ -222,36 +222,36 @@ def _noise(
 
     Where loops are closed, those of joints that were not measured follow from the others halfway through the recording.
     """
-    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    layout, velocity_names = layouts(robot.model), robot.coordinates.velocity_names
     deviations = {}
     for kind, sizes in noise.items():
-        columns, named = layout[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
-        if {*columns} <= {*named}:
+        columns, columns_with_names = layout[kind if kind == "q" else "v"].names, [name for name in names[kind] if name]
+        if {*columns} <= {*columns_with_names}:
             deviations[kind] = sizes[[names[kind].index(name) for name in columns]]
-        elif {*named} <= {*known} and (kind != "q" or columns == known):
+        elif {*columns_with_names} <= {*velocity_names} and (kind != "q" or columns == velocity_names):
             V = robot.velocity_map(q[len(q) // 2])
-            back = np.linalg.pinv(V[[known.index(name) for name in named]])
-            variances = sizes[[names[kind].index(name) for name in named]] ** 2
+            back = np.linalg.pinv(V[[velocity_names.index(name) for name in columns_with_names]])
+            variances = sizes[[names[kind].index(name) for name in columns_with_names]] ** 2
             deviations[kind] = np.sqrt((V @ back if kind == "q" else back) ** 2 @ variances)
     return deviations
 
 
 def _forces(log: Log, robot: Robot) -> tuple[np.ndarray, list[str]]:
     """Return the joint forces, zero where no motor acts, and a note on these."""
-    layout, known = layouts(robot.model), robot.coordinates.velocity_names
+    layout, velocity_names = layouts(robot.model), robot.coordinates.velocity_names
     forces = layout["tau"].names
     if log.forces:
-        _checked_names(log.forces, known, robot)
+        _checked_names(log.forces, velocity_names, robot)
         names = tuple(log.forces)
     else:
-        kinds = {"tau": forces, "motors": layout["motors"].names, "all": known}
+        kinds = {"tau": forces, "motors": layout["motors"].names, "all": velocity_names}
         names = _by_count(log.tau.shape[1], kinds, robot, "tau")
     missing = [name for name in forces if name not in names]
     if not missing:
         return _chosen(log.tau, names, forces), []
-    if driven := [name for name in missing if name in layout["motors"].names]:
+    if motors := [name for name in missing if name in layout["motors"].names]:
         raise LinkworkError(
-            f"the log has no forces of {', '.join(driven)}", where=f"log for robot {robot.name!r}",
+            f"the log has no forces of {', '.join(motors)}", where=f"log for robot {robot.name!r}",
             got=", ".join(names), expected=", ".join(forces),
         )  # fmt: skip
     tau = np.zeros((len(log), len(forces)))
@@ -289,7 +289,7 @@ def along(coordinates: Coordinates, q: np.ndarray, rate: float) -> np.ndarray:
     """Return velocities of all joints: central differences of the steps from each position to its neighbours."""
     count = len(q)
     if count < 5:
-        raise LinkworkError("too few samples for a derivative", where="log", got=f"{count} samples", expected="5")
+        raise LinkworkError("too few samples for a derivative", where="log", got=counted(count, "sample"), expected="5")
     first = np.clip(np.arange(count) - 2, 0, count - 5)
     result = np.zeros((count, coordinates.nv))
     for begin, end in blocks(count, 8 * q.shape[1]):
@@ -327,11 +327,14 @@ def from_drives(log: Log, robot: Robot) -> Log:
     ratios = T[measured][:, moved_joints]
     if np.linalg.matrix_rank(ratios) < len(moved_joints):
         got = ", ".join(drives[k] for k in measured)
-        raise LinkworkError("these drives do not determine the positions of their joints", where=where, got=got)
+        fix = "measure all motors of each transmission"
+        raise LinkworkError(
+            "these drives do not determine the positions of their joints", where=where, got=got, fix=fix
+        )
     back = np.linalg.pinv(ratios).T
-    forced = rows(log.forces, log.tau.shape[1], "tau")
+    forces = rows(log.forces, log.tau.shape[1], "tau")
     names = tuple(joints[k] for k in moved_joints)
-    forced_joints = np.flatnonzero(np.any(T[forced] != 0, axis=0))
+    forced_joints = np.flatnonzero(np.any(T[forces] != 0, axis=0))
 
     def to_joints(x: Any) -> Any:
         if x is None:
@@ -342,7 +345,7 @@ def from_drives(log: Log, robot: Robot) -> Log:
 
     return changed(log, 
         f"motors to joints by the transmissions of {robot.name}",
-        q=to_joints(log.q), v=to_joints(log.v), a=to_joints(log.a), tau=log.tau @ T[forced][:, forced_joints],
+        q=to_joints(log.q), v=to_joints(log.v), a=to_joints(log.a), tau=log.tau @ T[forces][:, forced_joints],
         reference=None if log.reference is None else Point(*map(to_joints, log.reference)),
         noise={kind: np.sqrt(sizes**2 @ back**2) for kind, sizes in log.noise.items()},
         joints=names, rates=names, forces=tuple(joints[k] for k in forced_joints),

@@ -96,8 +96,8 @@ class Log:
                 set_(self, kind, _numbers(value, kind, 2, count))
         self._set_names()
         if self.reference is not None:
-            named = zip("qva", Point(*self.reference), strict=True)
-            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in named]
+            vectors = zip("qva", Point(*self.reference), strict=True)
+            parts = [None if x is None else _numbers(x, f"reference.{kind}", 2, count) for kind, x in vectors]
             set_(self, "reference", Point(*parts))
         wrenches = {str(frame): _numbers(x, f"wrench on {frame!r}", 2, count) for frame, x in self.wrenches.items()}
         for frame, array in wrenches.items():
@@ -133,14 +133,16 @@ class Log:
             sizes = None
         if sizes is None or not ((sizes >= 0) & (sizes < HUGE)).all():
             expected = f"a standard deviation, or {columns[0]} of them, none below zero"
-            raise ShapeError("no standard deviation", where=f"noise, {kind}", got=repr(size)[:80], expected=expected)
+            raise ShapeError(
+                "this is not a standard deviation", where=f"noise, {kind}", got=repr(size)[:80], expected=expected
+            )
         return sizes
 
     def _set_names(self) -> None:
         widths = {"joints": self.q.shape[1], "forces": self.tau.shape[1]}
         rates = self.v if self.v is not None else self.a
         if self.v is not None and self.a is not None and self.v.shape != self.a.shape:
-            raise ShapeError("v and a differ", where="a", got=self.a.shape, expected=str(self.v.shape))
+            raise ShapeError("v and a have different shapes", where="a", got=self.a.shape, expected=str(self.v.shape))
         if rates is not None:
             widths["rates"] = rates.shape[1]
         for kind in ("joints", "rates", "forces"):
@@ -313,10 +315,10 @@ class Log:
         return facts_html("Log", self._rows(), self.notes)
 
     def _rows(self) -> dict[str, str]:
-        counted = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"
+        kept_text = "" if self.keep is None else f", of which {int(np.sum(self.keep))} count"
         even = spacing(self.t).jitter <= ROUNDED
         return {
-            "samples": f"{len(self)} samples{counted}",
+            "samples": f"{len(self)} samples{kept_text}",
             "rate": f"{self.rate:.6g} Hz" + ("" if even else ", uneven"),
             "duration": f"{self.duration:.6g} s",
             "joints": ", ".join(self.joints) or f"{self.q.shape[1]} joints in the robot's order",
@@ -377,7 +379,7 @@ class Log:
             [80, 20]
         """
         if not 0 < share < 1:
-            raise ShapeError("this is no share", where="share", got=share, expected="between 0 and 1")
+            raise ShapeError("this is not a share", where="share", got=share, expected="between 0 and 1")
         counting = np.arange(len(self)) if self.keep is None else np.flatnonzero(self.keep)
         at = round(share * len(counting))
         if not FEWEST <= at <= len(counting) - FEWEST:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door, counted, option_at_door
 from ...files import write_bytes
 from ...sim.trajectory.storage import KEY, csv_of, parquet_of
 from .filters import Band
@@ -68,9 +68,9 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         _columns(main, options[kind], kind) for kind in KINDS if options[kind] is not None and kind not in tables
     ]
     columns = [column for each in choices for column in each.columns]
-    chosen = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
+    selection = {kind: _choose(tables, kind, options[kind], columns) for kind in KINDS}
     for kind in ("q", "tau"):
-        if chosen[kind] is None:
+        if selection[kind] is None:
             message = f"there are no columns of {'positions' if kind == 'q' else 'joint forces'}"
             typed = at_door(f"{kind}=range(1, 7)", f"--columns {kind}=1:7")
             fix = f"choose them by names or numbers from 0: {typed}"
@@ -78,17 +78,23 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
     reference = _several(main, options["reference"], {kind: f"reference.{kind}" for kind in "qva"}, "reference")
     frames = _frames(main)
     wrenches = _several(main, options["wrenches"], {frame: f"wrench.{frame}" for frame in frames}, "wrenches")
-    units = _units(options["units"], {"t", *chosen, "wrenches"})
-    values = {kind: _values(each, kind, units) for kind, each in chosen.items() if each is not None}
+    units = _units(options["units"], {"t", *selection, "wrenches"})
+    values = {kind: _values(each, kind, units) for kind, each in selection.items() if each is not None}
     references = {f"reference.{kind}": _values(each, kind, units) for kind, each in reference.items()}
     forces_on = {frame: _values(each, "wrenches", units) for frame, each in wrenches.items()}
     about = main.about if main.about.get("format") == FORMAT else {}
-    names = {kind: each.names for kind, each in chosen.items() if each is not None}
+    names = {kind: each.names for kind, each in selection.items() if each is not None}
     if options["joints"] is not None:
         joints = (options["joints"],) if isinstance(options["joints"], str) else tuple(options["joints"])
         if len(joints) != values["q"].shape[1]:
             expected = f"{values['q'].shape[1]} names, one for each column of q"
-            raise ShapeError("the joints do not fit", where="joints", got=f"{len(joints)} names", expected=expected)
+            got = counted(len(joints), "name")
+            raise ShapeError(
+                "the names of the joints do not fit the columns of q",
+                where=option_at_door("joints"),
+                got=got,
+                expected=expected,
+            )
         names = {kind: joints if len(joints) == array.shape[1] else () for kind, array in values.items()}
     gains = _gains(options["gains"], values["tau"].shape[1], names["tau"] or names["q"])
     saved_notes = about.get("notes")
@@ -99,7 +105,8 @@ def arguments(tables: Mapping[str, Table], options: Mapping[str, Any]) -> dict[s
         notes.append(f"tau is the column times {', '.join(f'{gain:g}' for gain in gains)}")
     elif options["units"] and (options["units"].get("tau") in CURRENTS):
         fix = at_door("gains=[...]", "--gains ...") + ", newton metres per ampere of each joint"
-        raise LinkworkError("currents need gains to become torques", where="gains", got="none", fix=fix)
+        where = option_at_door("gains")
+        raise LinkworkError("currents need gains to become torques", where=where, got="none", fix=fix)
     notes += [f"{kind} was in {unit}" for kind, unit in (options["units"] or {}).items()]
     times, note = _times(tables, options, units, len(values["q"]))
     keep = main.names.index("keep") if about and "keep" in main.names else None
@@ -148,7 +155,7 @@ def _band(values: Any, where: str) -> Band | None:
         return None
     valid = isinstance(values, list) and len(values) == 3 and all(type(x) is int and x > 0 for x in values[1:])
     if not valid or not _is_frequency(values[0]):
-        raise LinkworkError("this is no band", where=where, got=values, expected="cutoff, order, decimation")
+        raise LinkworkError("this is not a band", where=where, got=values, expected="cutoff, order, decimation")
     return Band(*values)
 
 
@@ -157,7 +164,7 @@ def _is_frequency(value: Any) -> bool:
 
 
 def _listed(table: Table) -> str:
-    return ", ".join(table.names) if table.named else f"{len(table.names)} columns without names"
+    return ", ".join(table.names) if table.named else f"{counted(len(table.names), 'column')} without names"
 
 
 # -- which columns -----------------------------------------------------------------------------------------------------
@@ -219,9 +226,9 @@ def _group(table: Table, prefix: str, used: Sequence[int] = ()) -> Choice | None
 def _by_number(table: Table, prefix: str, columns: Sequence[int], numbers: Sequence[int]) -> list[int]:
     """Return columns in the order of the numbers in their names, whatever the order in the file."""
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    counted = [numbers[k] for k in order]
-    if counted not in ([*range(len(counted))], [*range(1, len(counted) + 1)]):
-        double = len({*counted}) < len(counted)
+    in_order = [numbers[k] for k in order]
+    if in_order not in ([*range(len(in_order))], [*range(1, len(in_order) + 1)]):
+        double = len({*in_order}) < len(in_order)
         raise ShapeError(
             "two columns have the same number" if double else "the numbers of the columns have gaps",
             where=f"{table.where}, {prefix}", got=", ".join(table.names[columns[k]] for k in order),
@@ -286,8 +293,8 @@ def _several(table: Table, choice: Any, saved: Mapping[str, str], where: str) ->
 
 def _frames(table: Table) -> list[str]:
     entries = table.about.get("entries")
-    named = [key for key in entries if str(key).startswith("wrench.")] if isinstance(entries, dict) else []
-    return [key.removeprefix("wrench.") for key in named]
+    keys = [key for key in entries if str(key).startswith("wrench.")] if isinstance(entries, dict) else []
+    return [key.removeprefix("wrench.") for key in keys]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -298,14 +305,14 @@ def _units(units: Mapping[str, Any] | None, kinds: set[str]) -> dict[str, Any]:
     factors: dict[str, Any] = {}
     for kind, unit in (units or {}).items():
         if kind not in kinds:
-            raise UnknownNameError("kind of column", str(kind), kinds, where="units")
+            raise UnknownNameError("kind of column", str(kind), kinds, where=option_at_door("units"))
         table = UNITS.get(kind, UNITS["tau"]) | (CURRENTS if kind == "tau" else {})
-        listed = [unit] if isinstance(unit, str) else list(unit)
+        per_column = [unit] if isinstance(unit, str) else list(unit)
         scales = []
-        for text in listed:
+        for text in per_column:
             short = re.sub(r"[\s*·.]", "", str(text))
             if short not in table:
-                raise UnknownNameError("unit", str(text), table, where=f"units, {kind}")
+                raise UnknownNameError("unit", str(text), table, where=f"{option_at_door('units')}, {kind}")
             scales.append(table[short])
         factors[kind] = scales[0] if isinstance(unit, str) else np.array(scales)
     return factors
@@ -326,8 +333,9 @@ def _values(choice: Choice, kind: str, units: Mapping[str, Any]) -> np.ndarray:
         )  # fmt: skip
     factor = units.get(kind, 1.0)
     if np.ndim(factor) and len(factor) != values.shape[1]:
-        got, expected = f"{len(factor)} units", f"one, or one for each of {values.shape[1]} columns"
-        raise ShapeError("the units do not fit the columns", where=f"units, {kind}", got=got, expected=expected)
+        got, expected = counted(len(factor), "unit"), f"one, or one for each of {counted(values.shape[1], 'column')}"
+        where = f"{option_at_door('units')}, {kind}"
+        raise ShapeError("the units do not fit the columns", where=where, got=got, expected=expected)
     return values if np.all(factor == 1.0) else values * factor
 
 
@@ -338,12 +346,13 @@ def _gains(choice: Any, count: int, names: Sequence[str]) -> np.ndarray | None:
     if isinstance(choice, Mapping):
         for name in choice:
             if name not in names:
-                raise UnknownNameError("joint", str(name), names, where="gains")
+                raise UnknownNameError("joint", str(name), names, where=option_at_door("gains"))
         choice = [choice.get(name, 1.0) for name in names]
     gains = np.asarray(choice, float)
     if gains.shape not in ((), (count,)) or not np.isfinite(gains).all() or not gains.all():
         expected = f"a number, or {count}, none of them zero"
-        raise ShapeError("these gains do not fit the columns of tau", where="gains", got=choice, expected=expected)
+        where = option_at_door("gains")
+        raise ShapeError("these gains do not fit the columns of tau", where=where, got=choice, expected=expected)
     return np.broadcast_to(gains, (count,))
 
 
@@ -352,7 +361,8 @@ def _times(
 ) -> tuple[np.ndarray, list[str]]:
     if (rate := options["rate"]) is not None:
         if not (isinstance(rate, (int, float, np.number)) and 0 < float(rate) < np.inf):
-            raise ShapeError("this is no sampling rate", where="rate", got=rate, expected="samples per second")
+            where, expected = option_at_door("rate"), "a positive number of samples per second"
+            raise ShapeError("this is not a sampling rate", where=where, got=rate, expected=expected)
         return np.arange(count) / rate, [f"times are those of {rate:g} samples per second"]
     table = tables.get("t") or tables.get("") or next(iter(tables.values()))
     choice = options["t"]

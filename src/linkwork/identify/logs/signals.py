@@ -10,7 +10,7 @@ from math import factorial
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError
+from ...errors import LinkworkError, ShapeError, counted, option_at_door
 
 BLOCK = 2**20  # numbers in a block
 QUIET = 1e-13  # amplitude at which an impulse response counts as over
@@ -42,13 +42,15 @@ def zero_phase(x: np.ndarray, rate: float, cutoff: float, order: int) -> np.ndar
     return result.reshape(np.shape(x))
 
 
-def settling(rate: float, cutoff: float, order: int) -> int:
+def settling(rate: float, cutoff: float, order: int, where: str = "") -> int:
     """Return the number of samples that ``zero_phase`` reaches to each side."""
     if not (isinstance(order, (int, np.integer)) and 1 <= order <= 12):
         raise ShapeError("unsupported order of the filter", where="order", got=order, expected="1 to 12")
     if not LOWEST * rate <= cutoff < rate / 2:
         raise LinkworkError(
-            "the cutoff does not fit the sampling", where="cutoff", got=f"{cutoff:g} Hz at {rate:g} samples per second",
+            "the cutoff does not fit the sampling",
+            where=where or option_at_door("cutoff"),
+            got=f"{cutoff:g} Hz at {rate:g} samples per second",
             expected=f"{LOWEST * rate:g} Hz or more, and below half the rate, {rate / 2:g} Hz",
         )  # fmt: skip
     angles = np.pi * (2 * np.arange(order) + order + 1) / (2 * order)
@@ -109,7 +111,10 @@ def derivative(x: np.ndarray, rate: float, number: int = 1, cutoff: float | None
     degree = min(degree, width - 1)
     if degree < number:
         raise LinkworkError(
-            "too few samples for a derivative", where="log", got=f"{len(x)} samples", expected=f"at least {number + 1}"
+            "too few samples for a derivative",
+            where="log",
+            got=counted(len(x), "sample"),
+            expected=f"at least {number + 1}",
         )
     fits = _fits(width, degree, number) * rate**number
     before = (width - 1) // 2

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, at_door
+from ...errors import LinkworkError, ShapeError, at_door, counted
 from ...files import parse_json, read_bytes
 from ...sim.trajectory.array_files import MEMORY, read_zip
 from ...sim.trajectory.parquet import read_parquet
@@ -60,14 +60,14 @@ def read_table(path: str | Path, decimal: str | None = None) -> Table:
     The ``decimal`` mark of text is detected by default.
     """
     if decimal not in (None, ".", ","):
-        raise ShapeError("this is no decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
+        raise ShapeError("this is not a decimal mark", where="decimal", got=repr(decimal), expected='"." or ","')
     path = Path(path)
     packed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if packed else path.suffix
     if suffix not in SUFFIXES or (packed and suffix in (".npz", ".parquet")):
         got, expected = path.name, f"one of {', '.join(SUFFIXES)}, or .csv.gz"
         raise LinkworkError("the suffix is not that of a log", where=str(path), got=got, expected=expected)
-    data = read_bytes(path, longest=LONGEST)
+    data = read_bytes(path, longest=LONGEST, fix="give the path of a recording")
     if packed:
         data = _unpacked(data, str(path))
     if not data.strip():
@@ -85,9 +85,9 @@ def from_frame(frame: Any) -> Table:
         frame = frame.reset_index()
     names = tuple(str(name) for name in frame.columns)
 
-    def take(chosen: Sequence[int]) -> np.ndarray:
+    def take(columns: Sequence[int]) -> np.ndarray:
         parts = []
-        for k in chosen:
+        for k in columns:
             column = frame.iloc[:, k]
             kind = getattr(column.dtype, "kind", "")
             try:
@@ -142,7 +142,7 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
         while first < len(lines) and not _content(lines[first]):
             first += 1
         if first == len(lines):
-            raise LinkworkError("the file has a header and no samples", where=where, got=f"{len(names)} columns")
+            raise LinkworkError("the file has a header and no samples", where=where, got=counted(len(names), "column"))
         if len(_fields(lines[first], delimiter)) != len(names):  # a delimiter of the names, not of the columns
             delimiter = next((each for each in known if each in lines[first].strip()), None)
     width = len(_fields(lines[first], delimiter))
@@ -150,18 +150,18 @@ def _from_text(data: bytes, where: str, decimal: str | None) -> Table:
     if not names and len(header) == width and not any(map(_is_number, header)):
         names = header  # as numpy.savetxt writes it
     if width > COLUMNS or (names and width != len(names)):
-        got = f"{width} columns" + (f", and a header of {len(names)}" if names else "")
+        got = counted(width, "column") + (f", and a header of {len(names)}" if names else "")
         raise LinkworkError("the columns do not fit", where=f"{where}, line {first + 1}", got=got)
     rows = [k for k in range(first, len(lines)) if _content(lines[k])]
-    chosen = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
-    _require_rectangle(chosen, rows, width, delimiter, where)
+    data_lines = lines[first:] if len(rows) == len(lines) - first else [lines[k] for k in rows]
+    _require_rectangle(data_lines, rows, width, delimiter, where)
     plain = str
-    if delimiter != "," and any("," in line for line in chosen):
-        decimal = decimal or _decimal_mark(chosen, rows, delimiter, where)
+    if delimiter != "," and any("," in line for line in data_lines):
+        decimal = decimal or _decimal_mark(data_lines, rows, delimiter, where)
         plain = _with_points if decimal == "," else _without_thousands
 
     def take(columns: Sequence[int]) -> np.ndarray:
-        return _numbers(chosen, plain, rows, columns, delimiter, names, where)
+        return _numbers(data_lines, plain, rows, columns, delimiter, names, where)
 
     return Table(where, names or ("",) * width, take, lambda k: f"line {rows[k] + 1}", about)
 
@@ -249,7 +249,7 @@ def _require_rectangle(
             last = " (the last: was the recording cut short?)" if k == len(lines) - 1 else ""
             raise LinkworkError(
                 "a row has another number of columns", where=f"{where}, line {rows[k] + 1}{last}",
-                got=f"{count} columns", expected=f"{width}, as in the first row", fix="correct or remove the row",
+                got=counted(count, "column"), expected=f"{width}, as in the first row", fix="correct or remove the row",
             )  # fmt: skip
 
 
@@ -314,12 +314,12 @@ def _from_parquet(data: bytes, where: str) -> Table:
 def _of_columns(columns: Mapping[str, np.ndarray], where: str, about: Mapping[str, Any]) -> Table:
     names, arrays = tuple(columns), list(columns.values())
     if not names or not max(map(len, arrays)):
-        raise LinkworkError("the file has no samples", where=where, got=f"{len(names)} columns of numbers")
+        raise LinkworkError("the file has no samples", where=where, got=f"{counted(len(names), 'column')} of numbers")
 
-    def take(chosen: Sequence[int]) -> np.ndarray:
-        if len({len(arrays[k]) for k in chosen}) > 1:
-            got = ", ".join(f"{names[k]} {len(arrays[k])}" for k in chosen)
+    def take(columns: Sequence[int]) -> np.ndarray:
+        if len({len(arrays[k]) for k in columns}) > 1:
+            got = ", ".join(f"{names[k]} {len(arrays[k])}" for k in columns)
             raise LinkworkError("columns of unequal lengths", where=where, got=got)
-        return np.stack([np.asarray(arrays[k], float) for k in chosen], axis=1)
+        return np.stack([np.asarray(arrays[k], float) for k in columns], axis=1)
 
     return Table(where, names, take, lambda k: f"sample {k}", about)

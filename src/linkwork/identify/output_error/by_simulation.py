@@ -59,37 +59,37 @@ def by_simulation(
     arguments |= {"friction_width": options.width} if options.width is not None else {}
     names = named(arguments.pop("unknowns"))
     progress, most = options.progress, arguments["iterations"]
-    shown = None if progress is None else lambda done, cost: progress(done, most)
-    fit = fit_simulation(robot, logs, names, gamma=gamma, progress=shown, **arguments)
+    report = None if progress is None else lambda done, cost: progress(done, most)
+    fit = fit_simulation(robot, logs, names, gamma=gamma, progress=report, **arguments)
     unknowns = _linear_unknowns(robot, fit, names, frames_of([*logs, *held_out]))
     notes = list(fit.notes)
     try:
         logs, held_out = ([_with_rates(log) for log in each] for each in (logs, held_out))
-        ordered = [log.for_robot(fit.robot) for log in logs]
+        logs_in_order = [log.for_robot(fit.robot) for log in logs]
     except LinkworkError as error:  # only the motors of elastic joints were measured, for example
-        ordered = []
+        logs_in_order = []
         why = str(error).partition("\n")[0]
         notes.append(Note("no-forces", f"joint forces are not predicted, since some positions are missing: {why}"))
-    information = collect(unknowns, ordered)
-    held = collect(unknowns, [log.for_robot(fit.robot) for log in held_out]) if held_out else None
-    theta, spread = _values(unknowns, fit)
+    information = collect(unknowns, logs_in_order)
+    validation = collect(unknowns, [log.for_robot(fit.robot) for log in held_out]) if held_out else None
+    theta, uncertainty = _values(unknowns, fit)
     x = unknowns.matrix @ theta
-    data = Observations(unknowns, logs, ordered, information, held)
+    data = Observations(unknowns, logs, logs_in_order, information, validation)
     linear = wls(data.without_noise(x), x)
-    unseen = linear.unseen if ordered else np.zeros((len(x), 0))
+    unseen = linear.unseen if logs_in_order else np.zeros((len(x), 0))
     single = _alone(unknowns.matrix, unseen)  # the search may have left them anywhere
     theta[single] = unknowns.prior[single]
     x = unknowns.matrix @ theta
-    covariance = unknowns.matrix @ spread @ unknowns.matrix.T
+    covariance = unknowns.matrix @ uncertainty @ unknowns.matrix.T
     solution = Solution(x, covariance, deviations_of(information, x), unseen, linear.condition, None)
     rms = {name: float(np.sqrt(np.nanmean(each**2))) for name, each in fit.rms.items()}
-    left, count = "; ".join(f"{name} {each:.3g}" for name, each in rms.items()), len(fit.history)
-    text = f"simulation: {count} iterations, left of the outputs (rms): {left}"
+    errors, count = "; ".join(f"{name} {each:.3g}" for name, each in rms.items()), len(fit.history)
+    text = f"simulation: {count} iterations, left of the outputs (rms): {errors}"
     notes.append(Note("iterations", text, values={"iterations": count, **rms}))
     divergence = {}
     if unknowns.prior.any():  # a payload has no prior
         divergence = divergences(Prior.of(unknowns, unknowns.prior, np.abs(theta) + (theta == 0)), theta)
-    return data, Estimate(solution, theta, spread, gamma, divergence, tuple(notes), fit)
+    return data, Estimate(solution, theta, uncertainty, gamma, divergence, tuple(notes), fit)
 
 
 def _alone(K: np.ndarray, unseen: np.ndarray) -> list[int]:
@@ -139,8 +139,8 @@ def _values(unknowns: Unknowns, fit: SimulationFit) -> tuple[np.ndarray, np.ndar
     others = [name for name in unknowns.standard if name not in values]  # empty for a payload, which is no link
     values |= dict(zip(others, values_of(fit.robot.model, others).tolist(), strict=True))
     theta = np.array([values[name] for name in unknowns.standard])
-    spread = np.zeros((len(theta),) * 2)
+    uncertainty = np.zeros((len(theta),) * 2)
     pairs = [(k, place[name]) for k, name in enumerate(unknowns.standard) if name in place]
     rows, columns = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [])
-    spread[np.ix_(rows, rows)] = np.nan_to_num(fit.covariance[np.ix_(columns, columns)], posinf=0.0)
-    return theta, spread
+    uncertainty[np.ix_(rows, rows)] = np.nan_to_num(fit.covariance[np.ix_(columns, columns)], posinf=0.0)
+    return theta, uncertainty

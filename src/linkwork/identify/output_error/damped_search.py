@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Law
-from ...errors import LinkworkError
+from ...errors import LinkworkError, at_door
 from ..convex.newton import minimum
 from ..regression.unknowns import TEN
 from .rollout_error import OutputError, Residuals, Starts
@@ -124,7 +124,7 @@ class Search:
         z: The current unknowns.
         starts: The current starts of the segments.
         now: The simulation with them.
-        weights: Weights of the entries of the outputs, from the residuals unless they are ``given``.
+        weights: Weights of the entries of the outputs, ``fixed_weights`` or from the residuals.
         history: Cost after each iteration.
     """
 
@@ -144,20 +144,20 @@ class Search:
         self.now = error.simulated(self.z, self.starts)
         if not self.now.finite:
             _refuse(error, self.now)
-        self.given = weights
+        self.fixed_weights = weights
         self.weights = self._weights() if weights is None else weights
         self.damping = DAMPING
 
     def run(self) -> None:
-        """Search with the given weights, or update the weights from the residuals until they have converged."""
-        worth = ROUGH if self.given is None else DONE
+        """Search with the fixed weights, or update the weights from the residuals until they have converged."""
+        worth = ROUGH if self.fixed_weights is None else DONE
         while len(self.history) < self.iterations:
             before = self.weights
             self._converge(worth)
-            if self.given is None:
+            if self.fixed_weights is None:
                 self.weights = self._weights()
-            used = self.weights > 0
-            same = np.abs(np.log(self.weights[used] / before[used])).max(initial=0.0) < SAME
+            active = self.weights > 0
+            same = np.abs(np.log(self.weights[active] / before[active])).max(initial=0.0) < SAME
             if same and worth == DONE:
                 return
             worth = DONE if same else ROUGH
@@ -166,11 +166,11 @@ class Search:
         """Return 1 / rms of the residual of each entry."""
         measured_mask = self.error.there
         count = np.maximum(measured_mask.sum(axis=(0, 1)), 1)
-        left = np.sqrt((self.now.differences**2).sum(axis=(0, 1)) / count)
+        rms = np.sqrt((self.now.differences**2).sum(axis=(0, 1)) / count)
         measured = np.where(measured_mask, self.error.measured, 0.0)
         mean = measured.sum(axis=(0, 1)) / count
-        spread = np.sqrt((np.where(measured_mask, measured - mean, 0.0) ** 2).sum(axis=(0, 1)) / count)
-        sigma = np.maximum(left, FLOOR * np.maximum(spread, 1e-3 * spread.max(initial=0.0)))
+        signal_rms = np.sqrt((np.where(measured_mask, measured - mean, 0.0) ** 2).sum(axis=(0, 1)) / count)
+        sigma = np.maximum(rms, FLOOR * np.maximum(signal_rms, 1e-3 * signal_rms.max(initial=0.0)))
         return np.where(measured_mask.any(axis=(0, 1)) & (sigma > 0), 1 / np.maximum(sigma, 1e-300), 0.0)
 
     def cost(self, z: np.ndarray, residuals: Residuals) -> float:
@@ -248,5 +248,8 @@ def _refuse(error: OutputError, residuals: Residuals) -> None:
     raise LinkworkError(
         "the simulation diverges with the initial parameters", where="fit_simulation",
         got=f"{int((~np.isfinite(residuals.differences)).any(axis=(1, 2)).sum())} of {len(error.segments.q0)} segments",
-        fix="use a smaller dt, a shorter horizon, or a robot that is nearer to the recorded one",
+        fix=at_door(
+            "use a smaller dt, a shorter horizon, or a robot that is nearer to the recorded one",
+            "start from a robot that is nearer to the recorded one: --with-parameters FILE",
+        ),
     )  # fmt: skip

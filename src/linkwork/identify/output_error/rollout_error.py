@@ -1,4 +1,4 @@
-"""Output error: differences of simulations and recordings, and their derivatives by all unknowns.
+"""Output error: differences of simulations and recordings, and their derivatives with respect to all unknowns.
 
 All segments are one batch of rollouts. Derivatives go forward in time with them, exact for the steps as they are made.
 Those by the start of a segment concern this segment alone, and are eliminated from the normal equations:
@@ -152,9 +152,9 @@ class OutputError:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", SimulationWarning)  # trial parameters may be strange
             setup = prepare(self.robot, starts.q, starts.v, segments.steps, segments.dt, options, names)
-            run = run_steps(setup, method, segments.dt, segments.steps, options, check=False).finish()
-        computed = np.concatenate([run[name] for name in self.outputs], axis=2)
-        return Residuals(run, np.where(self.there, computed - self.measured, 0.0))
+            trajectory = run_steps(setup, method, segments.dt, segments.steps, options, check=False).finish()
+        computed = np.concatenate([trajectory[name] for name in self.outputs], axis=2)
+        return Residuals(trajectory, np.where(self.there, computed - self.measured, 0.0))
 
     def equations(self, z: np.ndarray, residuals: Residuals, weights: np.ndarray) -> Equations:
         """Return the normal equations with these ``weights`` of the entries of the outputs."""
@@ -165,25 +165,27 @@ class OutputError:
         r = weighted * residuals.differences
         for group, rows, slopes in forward.blocks(self.outputs):
             slopes *= weighted[group, rows, :, None]
-            left = r[group, rows].reshape(len(slopes), -1)
+            part = r[group, rows].reshape(len(slopes), -1)
             for s, (J, residual) in enumerate(
-                zip(slopes.reshape(len(slopes), -1, columns), left, strict=True), group.start
+                zip(slopes.reshape(len(slopes), -1, columns), part, strict=True), group.start
             ):
                 _add_products(products[s], gradients[s], J, residual)
         H, H0, B = products[:, :p, :p].sum(axis=0), products[:, p:, p:], products[:, p:, :p]
         return Equations(H, gradients[:, :p].sum(axis=0), H0, B, gradients[:, p:]).turned(self.searched.input_slopes(z))
 
-    def forward(self, z: np.ndarray, run: Trajectory) -> Forward:
-        """Return derivatives by the unknowns, without logarithms, then by the starts."""
+    def forward(self, z: np.ndarray, trajectory: Trajectory) -> Forward:
+        """Return derivatives with respect to the unknowns, without logarithms, then to the starts."""
         by_delay = {}
         if self.searched.delay:
             _, slope = self.segments.commanded(self.searched.seconds(z))
             by_delay = {"tau" if self.controller is None else REFERENCE: slope}
-        return Forward(run.tape, self.searched.constants, by_delay, self._along(run) if self.initial else None)
+        return Forward(
+            trajectory.tape, self.searched.constants, by_delay, self._along(trajectory) if self.initial else None
+        )
 
-    def _along(self, run: Trajectory) -> np.ndarray:
-        """Return derivatives of the starts by their steps, as ``Starts.moved`` makes them."""
-        tape, nv = run.tape, self.robot.nv
+    def _along(self, trajectory: Trajectory) -> np.ndarray:
+        """Return derivatives of the starts with respect to their steps, as ``Starts.moved`` makes them."""
+        tape, nv = trajectory.tape, self.robot.nv
         plant = tape.plant
         memory = sum(port.size for port in plant.state if port.name.startswith(MEMORY))
         along = np.zeros((len(tape.setup.x0), plant.state_size, 2 * nv + memory))

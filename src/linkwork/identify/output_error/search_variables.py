@@ -66,7 +66,7 @@ class Searched:
         return np.where(self.logs, self.numbers(z), 1.0)
 
     def input_slopes(self, z: np.ndarray) -> np.ndarray:
-        """Return derivatives of the inputs by the unknowns; inputs of a payload are its centre and central inertia."""
+        """Return derivatives d(inputs)/d(unknowns); inputs of a payload are its centre and central inertia."""
         slopes = np.diag(self.slopes(z))
         if self.payload:
             at = TEN * (len(self.bodies) - 1)
@@ -104,9 +104,9 @@ class Searched:
         """Return the model with these numbers; what is not unknown keeps its numbers to the last bit."""
         model, inputs = self.robot.model, self.inputs(z)
         if "parameters" in inputs:
-            moved = varied(model, {"parameters": inputs["parameters"].tolist()})
-            chosen = [moved if body.name in self.bodies else model for body in model.bodies]
-            model = model.with_inertias([each.bodies[i].inertia for i, each in enumerate(chosen)])
+            changed_model = varied(model, {"parameters": inputs["parameters"].tolist()})
+            sources = [changed_model if body.name in self.bodies else model for body in model.bodies]
+            model = model.with_inertias([each.bodies[i].inertia for i, each in enumerate(sources)])
         if "payload" in inputs:
             model = carrying(model, self.payload, inputs["payload"].tolist())
         drives, bodies = self.drives(z), []
@@ -167,10 +167,10 @@ def searched(
     if "inertial" in names:
         values["parameters"] = np.array(robot.parameters, float)
         rows = np.array(initial.parameters(), float)
-        chosen = _chosen(names["inertial"], [body.name for body in model.bodies], rows[:, 0] > 0, "link", "inertial")
-        constants["parameters"] = [TEN * i + k for i in chosen for k in range(TEN)]
-        bodies += [model.bodies[i].name for i in chosen]
-        start += [make_physical(rows[chosen])]
+        links = _chosen(names["inertial"], [body.name for body in model.bodies], rows[:, 0] > 0, "link", "inertial")
+        constants["parameters"] = [TEN * i + k for i in links for k in range(TEN)]
+        bodies += [model.bodies[i].name for i in links]
+        start += [make_physical(rows[links])]
     if "payload" in names:
         frame = names["payload"]
         if not isinstance(frame, str):
@@ -239,7 +239,7 @@ def _chosen(names: Any, known: Sequence[str], having: Any, kind: str, where: str
         if not places:
             raise LinkworkError(f"no {kind} has it", where=f"unknowns[{where!r}]", fix=f"name the {kind}s that have it")
         return places
-    for name in (chosen := _listed(names)):
+    for name in (choice := _listed(names)):
         if name not in known:
             raise UnknownNameError(kind, name, known, where=f"unknowns[{where!r}]")
-    return [k for k, name in enumerate(known) if name in chosen]
+    return [k for k, name in enumerate(known) if name in choice]

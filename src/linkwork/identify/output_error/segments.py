@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, at_door
 from ...formulations import layouts
 from ...notes import Note
 from ..logs.filters import even, without_flips
@@ -52,8 +52,8 @@ def recorded(robot: Robot, log: Log, closed: bool, where: str = "log") -> Record
     log = even(log)
     reference = _reference(robot, log, where) if closed else np.zeros((0, 3, 0))
     if model.constrained:
-        ordered = replace(log, reference=None).for_robot(robot)
-        q, v, tau, notes = ordered.q, ordered.v, ordered.tau, ordered.notes
+        log_in_order = replace(log, reference=None).for_robot(robot)
+        q, v, tau, notes = log_in_order.q, log_in_order.v, log_in_order.tau, log_in_order.notes
         places, rates = q, v
     else:
         names, motors = model.coordinates.names, model.coordinates.whole(model.mobility.motors).names
@@ -117,8 +117,8 @@ def _reference(robot: Robot, log: Log, where: str) -> np.ndarray:
             continue
         columns = log.joints if len(log.joints) == part.shape[1] else model.coordinates.names
         if part.shape[1] != len(motors):
-            ordered = _columns(part, columns, columns, motors, f"{where}, reference.{name}")
-            part = ordered[:, [columns.index(motor) for motor in motors]]
+            columns_in_order = _columns(part, columns, columns, motors, f"{where}, reference.{name}")
+            part = columns_in_order[:, [columns.index(motor) for motor in motors]]
         elif set(columns) == set(motors):
             part = part[:, [columns.index(motor) for motor in motors]]
         rows.append(part)
@@ -164,7 +164,7 @@ class Segments:
         return self.rows * self.parts
 
     def commanded(self, delay: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the command at each step, (segments, steps, ...), and its derivative by the delay.
+        """Return the command at each step, (segments, steps, ...), and its derivative with respect to the delay.
 
         Between samples it is linear, which is the mean over a step of a command held from sample to sample; beyond the
         ends it is constant.
@@ -205,14 +205,15 @@ def cut(
     period = periods[0]
     if np.ptp(periods) > UNEVEN * period:
         got = f"periods from {min(periods):g} to {max(periods):g} s"
-        raise LinkworkError("recordings have different rates", where="logs", got=got, fix="log.resampled(rate) of each")
+        fix = at_door("log.resampled(rate) of each", "give recordings of one rate")
+        raise LinkworkError("recordings have different rates", where="logs", got=got, fix=fix)
     names = _outputs(logs, closed, outputs)
     lengths = [len(each.q) for each in recordings]
     begin = round(lead / period)
     rows = min(round(horizon / period), max(lengths) - begin - 1)
     if rows < 2:
         got = f"{rows + 1} samples at {1 / period:g} Hz"
-        fix = "use a longer horizon, or a longer recording"
+        fix = at_door("use a longer horizon, or a longer recording", "give a longer recording")
         raise LinkworkError("a segment has too few samples", where="horizon", got=got, expected="3 or more", fix=fix)
     starts, at = [], 0
     for length in lengths:
@@ -224,15 +225,15 @@ def cut(
         return np.concatenate([getattr(each, name) for each in recordings])
 
     window = first[:, None] + np.arange(rows + 1)
-    kept = whole("keep")[window][..., None]
-    measured = {name: np.where(kept, whole(name)[window], np.nan) for name in names}
+    mask = whole("keep")[window][..., None]
+    measured = {name: np.where(mask, whole(name)[window], np.nan) for name in names}
     if "tau" in measured:
         measured["tau"][:, -1] = np.nan  # the last record is made with the command of the step before
-    left = sum(lengths) - len(np.unique(window))
+    overlap = sum(lengths) - len(np.unique(window))
     notes = [Note("log", note) for each in recordings for note in each.notes]
-    if left:
-        text = f"{left} samples at the ends do not fill a segment, and are left out"
-        notes.append(Note("samples-left-out", text, values={"samples": left}))
+    if overlap:
+        text = f"{overlap} samples at the ends do not fill a segment, and are left out"
+        notes.append(Note("samples-left-out", text, values={"samples": overlap}))
     q0, v0 = (np.concatenate([getattr(each, name) for each in recordings])[first] for name in ("places", "rates"))
     return Segments(
         q0, v0, measured, whole("command"), first, np.stack([low, high], axis=1),
@@ -240,9 +241,9 @@ def cut(
     )  # fmt: skip
 
 
-def _outputs(logs: Sequence[Log], closed: bool, chosen: Sequence[str] | None) -> tuple[str, ...]:
+def _outputs(logs: Sequence[Log], closed: bool, choice: Sequence[str] | None) -> tuple[str, ...]:
     measured = ["q", *["v"] * all(log.v is not None for log in logs), *["tau"] * closed]
-    for name in chosen or ():
+    for name in choice or ():
         if name not in measured:
             raise UnknownNameError("measured output", name, measured, where="outputs")
-    return tuple(name for name in measured if chosen is None or name in chosen)
+    return tuple(name for name in measured if choice is None or name in choice)

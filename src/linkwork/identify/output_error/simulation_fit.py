@@ -79,8 +79,8 @@ class SimulationFit:
     notes: tuple[Note, ...]
 
     def __repr__(self) -> str:
-        left = ", ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in self.rms.items())
-        return f"<SimulationFit of {self.robot.name}: {len(self.names)} unknowns, {self.rank} seen; left {left}>"
+        errors = ", ".join(f"{name} {np.sqrt(np.nanmean(rms**2)):.3g}" for name, rms in self.rms.items())
+        return f"<SimulationFit of {self.robot.name}: {len(self.names)} unknowns, {self.rank} seen; left {errors}>"
 
 
 def fit_simulation(
@@ -170,10 +170,10 @@ def _result(search: Search, notes: list[Note], began: float) -> SimulationFit:
     equations = error.equations(z, search.now, search.weights)
     H, g = equations.eliminated()
     R = Directions.of(H, g, search.factor(H)).factor
-    count, left = int(error.there.sum()), float(((search.weights * search.now.differences) ** 2).sum())
+    count, squares = int(error.there.sum()), float(((search.weights * search.now.differences) ** 2).sum())
     covariance, rank = _covariance(R, np.sqrt(search.gamma) * variables.factor(z))
-    if search.given is None:
-        covariance *= left / max(count - rank - equations.g0.size, 1)
+    if search.fixed_weights is None:
+        covariance *= squares / max(count - rank - equations.g0.size, 1)
     slopes = variables.slopes(z)
     covariance *= slopes * slopes[:, None]
     if len(search.history) >= search.iterations:
@@ -227,8 +227,8 @@ def _covariance(R: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, int]:
     scale = 1 / np.maximum(np.linalg.norm(both, axis=0), np.finfo(float).tiny)
     _, sizes, directions = np.linalg.svd(both * scale)
     nonzero = sizes > 1e-13 * sizes[0]
-    spread = (directions[nonzero].T / sizes[nonzero]) * scale[:, None]
-    covariance = spread @ spread.T
+    factor = (directions[nonzero].T / sizes[nonzero]) * scale[:, None]
+    covariance = factor @ factor.T
     undetermined = np.abs(directions[~nonzero]).max(axis=0, initial=0.0) > 1e-6
     covariance[undetermined, undetermined] = np.inf
     shares = np.linalg.svd(R @ ((directions[nonzero].T / sizes[nonzero]) * scale[:, None]), compute_uv=False)

@@ -94,10 +94,10 @@ def curves_of(fit: Fit, log: Log) -> Curves:
             max_motor_velocities = np.maximum(max_motor_velocities, np.abs(v @ motor_ratios.T).max(axis=0, initial=0.0))
             for k in range(forces):
                 series = (measured[:, k], predicted[:, k], residual[:, k])
-                chosen = _extremes(series, edges)
-                rows[k].append(np.array([t[chosen], *(x[chosen] for x in series[:2])]))
-                scaled = np.clip(residual[:, k] / sigma[k], -FAR, FAR)
-                histogram[k] += np.histogram(scaled, BINS, (-FAR, FAR))[0]
+                indices = _extremes(series, edges)
+                rows[k].append(np.array([t[indices], *(x[indices] for x in series[:2])]))
+                deviations = np.clip(residual[:, k] / sigma[k], -FAR, FAR)
+                histogram[k] += np.histogram(deviations, BINS, (-FAR, FAR))[0]
                 if (rate := rates[k]) is not None:
                     classes[k] += _classes(v[:, rate], residual[:, k], float(fit.max_velocities[rate]))
     curves = tuple(_curve(np.concatenate(each, axis=1), GAP * length / SPANS) for each in rows)
@@ -124,12 +124,12 @@ def _motor_rates(fit: Fit) -> np.ndarray:
 
 def _extremes(series: tuple[np.ndarray, ...], edges: np.ndarray) -> np.ndarray:
     """Return places of the least and greatest of each series between edges."""
-    chosen = {0, len(series[0]) - 1}
+    indices = {0, len(series[0]) - 1}
     for first, last in pairwise(edges.tolist()):
         for values in series:
             part = values[first:last]
-            chosen |= {first + int(part.argmin()), first + int(part.argmax())}
-    return np.array(sorted(chosen))
+            indices |= {first + int(part.argmin()), first + int(part.argmax())}
+    return np.array(sorted(indices))
 
 
 def _curve(rows: np.ndarray, gap: float) -> Curve:
@@ -197,9 +197,11 @@ def friction_curves(fit: Fit, data: Sequence[Curves]) -> list[FrictionCurve]:
             continue
         half = np.linspace(0, BEYOND * fastest, POINTS)[1:]
         v = np.concatenate([-half[::-1], [-1e-9 * fastest, 1e-9 * fastest], half])  # either side of a jump at zero
-        seen_v, left = classes[:, 1] / classes[:, 0], classes[:, 2] / classes[:, 0]
+        seen_v, friction = classes[:, 1] / classes[:, 0], classes[:, 2] / classes[:, 0]
         both = _force(drive, v, model), _force(prior[drive.name], v, model)
-        curves.append(FrictionCurve(drive.name, v, *both, float(fastest), seen_v, left + _force(drive, seen_v, model)))
+        curves.append(
+            FrictionCurve(drive.name, v, *both, float(fastest), seen_v, friction + _force(drive, seen_v, model))
+        )
     return curves
 
 

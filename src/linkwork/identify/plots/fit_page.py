@@ -48,11 +48,11 @@ def report(fit: Fit) -> str:
         "Correlation": _correlation(fit),
         "What was done": listed([note.message for note in fit.notes if note.severity != "warning"]),
     }
-    shown = {title: content for title, content in sections.items() if content}
+    filled_sections = {title: content for title, content in sections.items() if content}
     many = "one recording" if len(fit.logs) == 1 else f"{len(fit.logs)} recordings"
     summary = f"Dynamic parameters of {fit.robot.name} from {many}, by {METHODS[fit.method]}."
     footer = f"linkwork {__version__}, {date.today().isoformat()}."
-    return page(f"{fit.robot.name}: fit", summary, _facts(fit, data), shown, footer)
+    return page(f"{fit.robot.name}: fit", summary, _facts(fit, data), filled_sections, footer)
 
 
 def short(fit: Fit) -> str:
@@ -96,10 +96,10 @@ def _simulation(fit: Fit) -> Safe:
     if result is None:
         return Safe("")
     rows = zip(result.names, result.values.tolist(), result.deviations.tolist(), strict=True)
-    left = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in result.rms.items()]
+    error_rows = [[name, ", ".join(f"{x:.3g}" for x in rms)] for name, rms in result.rms.items()]
     return Safe(
         table(Table("", ["unknown", "value (SI)", Column("deviation", digits=5)], list(rows)))
-        + table(Table("", ["output", "residual (rms), entry by entry"], left))
+        + table(Table("", ["output", "residual (rms), entry by entry"], error_rows))
     )
 
 
@@ -159,11 +159,11 @@ def _forces(fit: Fit, data: Sequence[Curves]) -> Safe:
         for k, name in enumerate(fit.forces):
             curve, unit = curves.curves[k], units[k]
             both = [Series("", curve.measured, MEASURED), Series("", curve.predicted, PREDICTED)]
-            left = [Series("", curve.residual, LEFT)]
-            drawn = chart(name, curve.t, both, unit)
-            drawn += chart(f"{name}: residual, {percent(curves.errors[k])}", curve.t, left, unit)
-            drawn += _histogram(name, curves.histogram[k])
-            text += f'<div class="charts">{drawn}</div>\n'
+            residual = [Series("", curve.residual, LEFT)]
+            charts = chart(name, curve.t, both, unit)
+            charts += chart(f"{name}: residual, {percent(curves.errors[k])}", curve.t, residual, unit)
+            charts += _histogram(name, curves.histogram[k])
+            text += f'<div class="charts">{charts}</div>\n'
     if len(data) > RECORDINGS:
         more = f"{len(data) - RECORDINGS} further recordings are not drawn; their errors are in the table above."
         text += paragraph(more, "note")

@@ -64,13 +64,13 @@ def bodies(fit: Fit) -> Safe:
         return Safe("")
     verdicts = {"yes": Safe('<span class="good">yes</span>'), "no": Safe('<span class="bad">no: see above</span>')}
     plain = fit_tables.bodies(fit)
-    shown = replace(plain, rows=[[*row, verdicts[verdict]] for *row, verdict in plain.rows])
+    with_verdicts = replace(plain, rows=[[*row, verdicts[verdict]] for *row, verdict in plain.rows])
     return Safe(
         paragraph(
             "Mass with its standard deviation, centre of mass in the link's frame, principal moments about it. Margin:"
             f" 1 is a ball, 0 a plate or a rod, below zero is impossible.{PULLED if fit.divergence else UNPULLED}"
         )
-        + table(shown)
+        + table(with_verdicts)
         + paragraph(f"About the link's origin, SI units: mass, first moments, inertias.{STATES}")
         + _cards(fit.standard, {name: range(at, at + TEN) for name, at in fit.unknowns.bodies})
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compose import compile
-from ...errors import LinkworkError
+from ...errors import LinkworkError, counted
 from ...table import Column, Table, notebook
 from ..logs.log import Log
 from .stacked_regressor import Collector, blocks, frames_of, require_enough, thinning
@@ -99,32 +99,32 @@ def drive_gains(
         array([2., 3.])
     """
     if wrong := [log for log in logs if not isinstance(log, Log)]:
-        raise LinkworkError("this is no recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
+        raise LinkworkError("this is not a recording", where="drive_gains", got=repr(wrong[0])[:80], expected="a Log")
     if len(logs) != len(loads):
         raise LinkworkError("one load for each recording", where="drive_gains", got=f"{len(logs)}, {len(loads)} loads")
     if len({repr(load) for load in loads}) < 2:
         raise LinkworkError(
             "gains need recordings with different loads",
             where="drive_gains",
-            got=f"{len(logs)} recordings of the same load",
+            got=f"{counted(len(logs), 'recording')} of the same load",
             fix="record the motion with and without a load that was weighed",
         )
     unknowns = unknowns_of(robot, friction, rotors=rotors, width=width, frames=frames_of(logs))
-    ordered = [log.for_robot(unknowns.robot) for log in logs]
+    logs_in_order = [log.for_robot(unknowns.robot) for log in logs]
     collector = Collector(len(robot.model.mobility.forced), len(unknowns) + 2)
-    for log, load in zip(ordered, loads, strict=True):
+    for log, load in zip(logs_in_order, loads, strict=True):
         for block in blocks(_loaded(unknowns, robot, load), [log]):
             columns = [block.Y, (block.tau - block.z)[..., None], block.tau[..., None]]
             collector.add(np.concatenate(columns, axis=-1), block)
-    information = collector.information(thinning(ordered))
+    information = collector.information(thinning(logs_in_order))
     require_enough(information, len(unknowns) + len(unknowns.forces), "drive_gains")
     R, count = information.by_force, information.count.sum(axis=0)
     p = len(unknowns)
-    Y, known, currents = R[..., :p], R[..., p], R[..., p + 1]
+    Y, known_forces, currents = R[..., :p], R[..., p], R[..., p + 1]
     if dead := [name for name, current in zip(unknowns.forces, currents, strict=True) if not current.any()]:
         raise LinkworkError("currents are always zero", where="drive_gains", got=", ".join(dead))
-    gains, deviations, left = _solve(Y, known, currents, count)
-    errors = np.sqrt(left / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
+    gains, deviations, residual = _solve(Y, known_forces, currents, count)
+    errors = np.sqrt(residual / np.maximum(np.einsum("jk,jk->j", currents, currents), np.finfo(float).tiny))
     if not ((errors < LARGEST) & (deviations < np.abs(gains))).all():
         raise LinkworkError(
             "the recordings do not identify the gains",
@@ -136,8 +136,10 @@ def drive_gains(
             fix="check that the load was carried and that each joint feels it",
         )
     note = f"joint forces are what was recorded times {', '.join(f'{gain:.5g}' for gain in gains)}"
-    scaled = tuple(replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, note)) for log in ordered)
-    return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled)
+    scaled_logs = tuple(
+        replace(log, tau=np.asarray(log.tau) * gains, notes=(*log.notes, note)) for log in logs_in_order
+    )
+    return Gains(unknowns.forces, gains, deviations / np.sqrt(information.thin), errors, scaled_logs)
 
 
 def _loaded(unknowns: Unknowns, robot: Robot, load: Mapping[str, Any] | None) -> Unknowns:
@@ -146,25 +148,25 @@ def _loaded(unknowns: Unknowns, robot: Robot, load: Mapping[str, Any] | None) ->
         return unknowns
     bare = compile(robot, "inverse_dynamics", parameters="standard")
     carrying = compile(robot.with_payload(load), "inverse_dynamics", parameters="standard")
-    others = unknowns.known
+    others = unknowns.known_forces
 
-    def known(q: np.ndarray, v: np.ndarray, a: np.ndarray, *wrenches: np.ndarray) -> np.ndarray:
+    def known_forces(q: np.ndarray, v: np.ndarray, a: np.ndarray, *wrenches: np.ndarray) -> np.ndarray:
         weight = carrying(q, v, a) - bare(q, v, a)
         return weight if others is None else weight + others(q, v, a, *wrenches)
 
-    return replace(unknowns, known=known)
+    return replace(unknowns, known_forces=known_forces)
 
 
 def _solve(
-    Y: np.ndarray, known: np.ndarray, currents: np.ndarray, count: np.ndarray
+    Y: np.ndarray, known_forces: np.ndarray, currents: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return gains, their deviations, and sums of squares by force, from the triangles of each force."""
     forces, rows, p = Y.shape
     index = np.arange(forces)
 
     def slopes(x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivatives of the currents by x and k, and the residuals."""
-        force = Y @ x + known
+        """Return the derivatives of the currents with respect to x and k, and the residuals."""
+        force = Y @ x + known_forces
         J = np.zeros((forces, rows, p + forces))
         J[..., :p] = k[:, None, None] * Y
         J[index, :, p + index] = force
@@ -173,16 +175,16 @@ def _solve(
     linear = np.zeros((forces, rows, p + forces))
     linear[..., :p] = Y
     linear[index, :, p + index] = -currents
-    first = _least_squares(linear.reshape(-1, p + forces), -known.ravel())[0]
+    first = _least_squares(linear.reshape(-1, p + forces), -known_forces.ravel())[0]
     x, k = first[:p], 1 / first[p:]
     sigma, last = np.ones(forces), np.inf
     for _ in range(MOST):
-        J, left = slopes(x, k)
-        squares = np.einsum("jk,jk->j", left, left)
+        J, residual = slopes(x, k)
+        squares = np.einsum("jk,jk->j", residual, residual)
         sigma = np.sqrt(np.maximum(squares / np.maximum(count - (p + forces) / forces, 1), np.finfo(float).tiny))
         cost = float(np.log(sigma).sum())
         step, covariance = _least_squares(
-            (J / sigma[:, None, None]).reshape(-1, p + forces), (left / sigma[:, None]).ravel()
+            (J / sigma[:, None, None]).reshape(-1, p + forces), (residual / sigma[:, None]).ravel()
         )
         x, k = x + step[:p], k + step[p:]
         if abs(last - cost) <= STEADY * max(1.0, abs(cost)):

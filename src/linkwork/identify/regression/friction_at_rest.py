@@ -48,15 +48,15 @@ def friction_at_rest(model: Model, v: np.ndarray, direction: np.ndarray) -> np.n
             where=f"robot {model.name!r}",
             fix='leave direction= out, or use at_rest="smooth"',
         )
-    added = np.zeros(np.broadcast_shapes(v.shape, direction.shape))
+    friction = np.zeros(np.broadcast_shapes(v.shape, direction.shape))
     for drive, shares in _with_dry_friction(model):
         sign = np.sign(sum(ratio * direction[..., k] for k, ratio in shares))
         sign = np.where(np.all([direction[..., k] != 0 for k, _ in shares], axis=0), sign, 0.0)
         rate = sum(ratio * v[..., k] for k, ratio in shares)
         force = np.where(sign != 0, _limit(drive, sign) - drive.friction_force(rate, model.friction_width), 0.0)
         for k, ratio in shares:
-            added[..., k] += ratio * force
-    return added
+            friction[..., k] += ratio * force
+    return friction
 
 
 def _range(model: Model, v: np.ndarray, resting: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,12 +88,12 @@ def _limit(drive: Joint | Motor, side: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """Sums of squares by force, of the residual (``left``) and of the measured force (``power``).
+    """Sums of squares by force, of the residual (``residual``) and of the measured force (``power``).
 
     They are kept for all samples and for the PARTS of them, with the ``count`` of moving and of standing samples.
     """
 
-    left: dict[str, np.ndarray]
+    residual: dict[str, np.ndarray]
     power: dict[str, np.ndarray]
     count: dict[str, np.ndarray]
 
@@ -102,13 +102,13 @@ class Squares:
         errors = {}
         for part in PARTS:
             kind = "moving" if part == "moving" else "standing"
-            errors[part] = np.where(self.count[kind] > 0, relative(self.left[part], self.power[kind]), np.nan)
+            errors[part] = np.where(self.count[kind] > 0, relative(self.residual[part], self.power[kind]), np.nan)
         return errors
 
     def warning(self, names: Sequence[str], limits: np.ndarray) -> Note | None:
         """Return a warning if friction at rest is a large part of the error."""
-        total = np.maximum(self.left["moving"] + self.left["standing"], np.finfo(float).tiny)
-        inside = np.maximum(self.left["standing"] - self.left["standing, beyond Coulomb"], 0.0)
+        total = np.maximum(self.residual["moving"] + self.residual["standing"], np.finfo(float).tiny)
+        inside = np.maximum(self.residual["standing"] - self.residual["standing, beyond Coulomb"], 0.0)
         counts = relative(inside, self.power["moving"] + self.power["standing"]) > SMALL
         inside = inside / total
         samples = self.count["standing"] / np.maximum(self.count["moving"] + self.count["standing"], 1)
@@ -133,7 +133,7 @@ def squares_of(
     if not any(still.any() for still in resting):
         return None
     forces = len(unknowns.forces)
-    left, power = ({part: np.zeros(forces) for part in PARTS} for _ in range(2))
+    squares, power = ({part: np.zeros(forces) for part in PARTS} for _ in range(2))
     count = {kind: np.zeros(forces) for kind in ("moving", "standing")}
     for log, still in zip(logs, resting, strict=True):
         friction = filtered(log, friction_at_rest(model, np.asarray(log.v), last_direction(log, still)))
@@ -145,11 +145,11 @@ def squares_of(
             parts["standing, beyond Coulomb"] = residual - np.clip(residual, low, high), mask
             parts["standing, last motion"] = residual - friction[rows], mask
             for part, (rest, samples) in parts.items():
-                left[part] += (rest**2 * samples).sum(axis=0)
+                squares[part] += (rest**2 * samples).sum(axis=0)
                 power[part] += (np.maximum(block.tau**2, block.z**2) * samples).sum(axis=0)
             for kind in count:
                 count[kind] += parts[kind][1].sum(axis=0)
-    return Squares(left, power, count)
+    return Squares(squares, power, count)
 
 
 def limits_of(model: Model) -> np.ndarray:

@@ -52,8 +52,10 @@ def best_width(unknowns: Unknowns, logs: Sequence[Log]) -> float:
             block.Y[..., [k for k, *_ in columns]] = smooth.Y
         prior = unknowns.base_prior
         information = unexcited_alone.cleaned(_collect(sharp_blocks), prior)
-        left = sum(information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD)
-        return 0.5 * float(np.mean(np.log(np.maximum(left, np.finfo(float).tiny))))
+        squares = sum(
+            information.only(folds).squares(ols(information.without(folds), prior, weights).x) for folds in HELD
+        )
+        return 0.5 * float(np.mean(np.log(np.maximum(squares, np.finfo(float).tiny))))
 
     sharp, errors = error(0.0), [error(width) for width in TRIED]
     k = int(np.clip(np.argmin(errors), 1, len(TRIED) - 2))
@@ -87,8 +89,8 @@ def _middle(log: Log, samples: int) -> Log:
     part = log[start : start + SPAN]
     every = part.band.decimate if part.band else 1
     step = every * max(1, len(part) // (every * samples))  # of those that the band leaves
-    counted = np.arange(len(part)) % step == 0
-    return replace(part, keep=counted if part.keep is None else counted & part.keep)
+    sampled = np.arange(len(part)) % step == 0
+    return replace(part, keep=sampled if part.keep is None else sampled & part.keep)
 
 
 def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unknowns:
@@ -101,7 +103,7 @@ def _smooth(unknowns: Unknowns, columns: Sequence[Jumping], width: float) -> Unk
             _fill(Y, place, column, v, width * max(abs(ratio) for _, ratio in column[3]))
         return Y
 
-    return replace(unknowns, regressor=regressor, known=None)
+    return replace(unknowns, regressor=regressor, known_forces=None)
 
 
 def _fill(Y: np.ndarray, place: int, column: Jumping, v: np.ndarray, width: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...control import Point, Sampled
-from ...errors import LinkworkError, method_at_door
+from ...errors import LinkworkError, at_door, method_at_door
 from ...sim import Options, simulate
 from ...workspace import Workspace
 from ..logs.log import Log
@@ -21,7 +21,7 @@ STEP = 1e-3  # largest time step of simulations, in s
 def instruments_of(
     unknowns: Unknowns,
     logs: Sequence[Log],
-    changed: Callable[[np.ndarray], Workspace],
+    with_values: Callable[[np.ndarray], Workspace],
     controller: Any = None,
     gains: Mapping[str, Any] | None = None,
 ) -> Callable[[np.ndarray], list[Log]]:
@@ -30,7 +30,7 @@ def instruments_of(
     Args:
         unknowns: What is to be identified.
         logs: Recordings as they were passed, with their references.
-        changed: Function from unknowns to the robot with these values.
+        with_values: Function from unknowns to the robot with these values.
         controller: If any, the motions are those of a simulated robot that follows the reference, else the reference.
         gains: Gains of the controller, by name.
     """
@@ -40,15 +40,16 @@ def instruments_of(
                 "instrumental variables need a motion without noise",
                 where=f"recording {k}",
                 got="no reference",
-                expected="Log(..., reference=Point(q, v, a)): what was commanded",
-                fix=f"pass it, or use {method_at_door('wls')}",
+                expected="what was commanded: "
+                + at_door("Log(..., reference=Point(q, v, a))", "columns reference.q.JOINT, reference.v.JOINT, ..."),
+                fix=f"add it, or use {method_at_door('wls')}",
             )
     commanded = [_commanded(log).for_robot(unknowns.robot) for log in logs]
     if controller is None:
         return lambda x: commanded
 
     def simulated(x: np.ndarray) -> list[Log]:
-        workspace = changed(x)
+        workspace = with_values(x)
         return [_simulate(workspace, log, controller, gains) for log in commanded]
 
     return simulated
@@ -66,5 +67,5 @@ def _simulate(workspace: Workspace, log: Log, controller: Any, gains: Mapping[st
     motors = workspace.model.motor_places()
     reference = Sampled(t, np.asarray(log.q)[:, motors])
     options = Options(torque=controller, reference=reference, gains=gains, method="rk4", every=every)
-    run = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
-    return replace(log, q=run.q, v=run.v, a=run.a)
+    trajectory = simulate(workspace, log.q[0], log.v[0], dt * every * (len(log) - 1), dt, options)
+    return replace(log, q=trajectory.q, v=trajectory.v, a=trajectory.a)

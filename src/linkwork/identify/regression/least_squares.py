@@ -65,8 +65,8 @@ def ols(information: Information, prior: np.ndarray, weights: np.ndarray | None 
     sigma = deviations_of(information, x)
     w = np.ones_like(sigma) if weights is None else weights
     normal = inverse @ inverse.T
-    spread = information.triangle(w * w * sigma)[:, :-1] @ normal  # M N^-1: of N^-1 M^T M N^-1
-    covariance = spread.T @ spread / information.thin
+    root = information.triangle(w * w * sigma)[:, :-1] @ normal  # M N^-1: of N^-1 M^T M N^-1
+    covariance = root.T @ root / information.thin
     scores = [_score(each, x, w) for each in (information.only((k,)) for k in range(len(information.R)))]
     lasting = correlated(scores, normal, covariance)
     return Solution(x, covariance * lasting, sigma, unseen, condition, refit, lasting=lasting)

@@ -50,14 +50,14 @@ def mistake_in(unknowns: Unknowns, log: Log) -> str:
     """Return a question about the most likely mistake; empty if no mistake explains the forces."""
     samples, wrenches = _samples(unknowns, log)
     model = unknowns.robot.model
-    driven = driven_of(model)
-    noise = (white_level(log.tau) * _weights(samples.tau))[driven]
-    floor = float(np.mean(noise**2)) if driven else 1.0
+    motors = driven_of(model)
+    noise = (white_level(log.tau) * _weights(samples.tau))[motors]
+    floor = float(np.mean(noise**2)) if motors else 1.0
     if floor > NOISE:
         return ""
 
     def left(each: Samples) -> float:
-        return max(_squared_residual(unknowns, each, wrenches) / len(driven) - floor, 0.0)
+        return max(_squared_residual(unknowns, each, wrenches) / len(motors) - floor, 0.0)
 
     before = left(samples)
     best, answer = min(BETTER * before, ENOUGH), ""
@@ -76,25 +76,25 @@ def mistake_in(unknowns: Unknowns, log: Log) -> str:
 
 def _mistakes(places: Sequence[Place]) -> Iterator[tuple[str, int, Callable[[Samples], Iterator[tuple[str, Samples]]]]]:
     """Yield a question for each kind of mistake, how often it may have been made, and all ways to undo one of them."""
-    forced = [place for place in places if place.tau is not None]
+    force_places = [place for place in places if place.tau is not None]
     moving = [place for place in places if place.q is not None]
-    both = [place for place in forced if place.q is not None]
+    both = [place for place in force_places if place.q is not None]
     kinds = {
-        "tau": (forced, ("tau",)),
+        "tau": (force_places, ("tau",)),
         "q, v and a": (moving, ("q", "v", "a")),
         "q, v, a and tau": (both, Samples._fields),
     }
-    for label, (chosen, arrays) in kinds.items():
+    for label, (places_of_kind, arrays) in kinds.items():
 
-        def exchanged(samples, chosen=chosen, arrays=arrays):
-            for one, other in combinations(chosen, 2):
+        def exchanged(samples, places_of_kind=places_of_kind, arrays=arrays):
+            for one, other in combinations(places_of_kind, 2):
                 yield f"{one.name} and {other.name}", _changed(samples, arrays, (one, other), (other, one))
 
-        def reversed_(samples, chosen=chosen, arrays=arrays):
-            for one in chosen:
+        def reversed_(samples, places_of_kind=places_of_kind, arrays=arrays):
+            for one in places_of_kind:
                 yield one.name, _changed(samples, arrays, (one,), (one,), -1.0)
-            if len(chosen) > 1:
-                yield "all joints", _changed(samples, arrays, chosen, chosen, -1.0)
+            if len(places_of_kind) > 1:
+                yield "all joints", _changed(samples, arrays, places_of_kind, places_of_kind, -1.0)
 
         yield f"are the columns of {label} of {{}} exchanged?", ROUNDS, exchanged
         yield f"is the sign of {label} of {{}} wrong?", ROUNDS, reversed_
@@ -122,13 +122,13 @@ def _changed(
 
 def _places(model: Model) -> list[Place]:
     """Return the columns of each joint; positions of closed loops cannot be changed one by one."""
-    independent, forced = list(model.mobility.independent), list(model.mobility.forced)
+    independent, motors = list(model.mobility.independent), list(model.mobility.forced)
     names = model.coordinates.of_freedoms(range(model.coordinates.nv)).names
     places = []
     for freedom, name in enumerate(names):
         moves = freedom in independent and not model.constrained
         q = model.coordinates.position_of(freedom) if moves else None
-        tau = forced.index(freedom) if freedom in forced and freedom in model.mobility.motors else None
+        tau = motors.index(freedom) if freedom in motors and freedom in model.mobility.motors else None
         turns = bool(model.coordinates.joint_of(freedom).revolute)
         places.append(Place(name, q, independent.index(freedom) if moves else None, tau, turns))
     return places
@@ -153,17 +153,17 @@ def _squared_residual(unknowns: Unknowns, samples: Samples, wrenches: Sequence[n
     """
     q, v, a, tau = samples
     Y, z, weights = unknowns.regressor(q, v, a), tau, _weights(tau)
-    if unknowns.known is not None:
-        z = z - unknowns.known(q, v, a, *wrenches)
+    if unknowns.known_forces is not None:
+        z = z - unknowns.known_forces(q, v, a, *wrenches)
     A, b = (Y * weights[:, None]).reshape(z.size, -1), (z * weights).ravel()
     scale = np.linalg.norm(A, axis=0)
     unit = A / np.where(scale > 0, scale, 1.0)
     fitted = unit @ np.linalg.solve(unit.T @ unit + RIDGE * np.eye(len(scale)), unit.T @ b)
-    left = float(np.sum((fitted - b) ** 2)) / len(z)
+    residual = float(np.sum((fitted - b) ** 2)) / len(z)
     fitted, expected = fitted.reshape(z.shape), (A @ unknowns.base_prior).reshape(z.shape)
     products = np.sum(fitted * expected, axis=0)
     opposed = products < -UNLIKE * np.linalg.norm(fitted, axis=0) * np.linalg.norm(expected, axis=0)
-    return max(left, float(z.shape[1])) if opposed.any() else left
+    return max(residual, float(z.shape[1])) if opposed.any() else residual
 
 
 def driven_of(model: Model) -> list[int]:

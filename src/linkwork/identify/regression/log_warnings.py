@@ -42,8 +42,8 @@ def log_warnings(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray, toleran
     Columns are compared with each other, times and velocities with what robots do, and forces with those of the robot
     before the fit and of the fit, ``x``. A ``tolerant`` method is not spoiled by noisy accelerations.
     """
-    robot, driven = unknowns.robot, driven_of(unknowns.robot.model)
-    names = [unknowns.forces[k] for k in driven]
+    robot, motors = unknowns.robot, driven_of(unknowns.robot.model)
+    names = [unknowns.forces[k] for k in motors]
     for number, log in enumerate(logs, 1):
         where = f"recording {number}: " if len(logs) > 1 else ""
         notes = [*_times(log), *_motion(robot.model, log), *disagreements(robot, log)]
@@ -51,14 +51,14 @@ def log_warnings(unknowns: Unknowns, logs: Sequence[Log], x: np.ndarray, toleran
         q, v, a, tau = (np.asarray(array[::step]) for array in (log.q, log.v, log.a, log.tau))
         wrenches = applied(unknowns.frames, log, slice(None, None, step))
         expected = robot.compile("inverse_dynamics", wrenches=unknowns.frames)(q, v, a, *wrenches)
-        notes += _forces(names, expected[:, driven], tau[:, driven], _rates(robot.model, v)[:, driven])
-        if not notes and len(driven) == len(unknowns.forces):  # forces on a free base are small differences
+        notes += _forces(names, expected[:, motors], tau[:, motors], _rates(robot.model, v)[:, motors])
+        if not notes and len(motors) == len(unknowns.forces):  # forces on a free base are small differences
             notes += _units(names, expected, tau, _rates(robot.model, v))
         predicted = unknowns.regressor(q, v, a) @ x
-        predicted += 0.0 if unknowns.known is None else unknowns.known(q, v, a, *wrenches)
-        kept = slice(None) if log.keep is None else log.keep[::step]
+        predicted += 0.0 if unknowns.known_forces is None else unknowns.known_forces(q, v, a, *wrenches)
+        rows = slice(None) if log.keep is None else log.keep[::step]
         noise = white_level(log.tau)
-        shares = explained(tau[kept][:, driven], predicted[kept][:, driven], noise[driven])
+        shares = explained(tau[rows][:, motors], predicted[rows][:, motors], noise[motors])
         notes += _unexplained(unknowns, log, dict(zip(names, shares, strict=True)), bool(notes), tolerant)
         yield from (replace(note, text=where + note.text) for note in notes)
 
@@ -77,8 +77,8 @@ def _unexplained(
         return
     noisy = not warned and not mistake and mostly_noise(log)
     if not (noisy and tolerant):
-        listed = ", ".join(f"{share:.0%} of {name}" for name, share in poor.items())
-        text = f"the fit explains less than half of the squares of some forces ({listed}):"
+        shares_text = ", ".join(f"{share:.0%} of {name}" for name, share in poor.items())
+        text = f"the fit explains less than half of the squares of some forces ({shares_text}):"
         fixes = (f"{NOISY}, log.smoothed()", f"{NOISY}, --cutoff") if noisy else (mistake or UNRELATED,)
         yield warning("poor-fit", text, *(("see the other warnings",) if warned else fixes), values=poor)
 
@@ -170,7 +170,7 @@ def _motion(model: Model, log: Log) -> Iterator[Note]:
         limit = max(TURNS, BEYOND * span) if joint.revolute else FAR * span
         if joint.revolute and fastest > FAST:
             yield warning("wrong-unit", f"{joint.name} turns at {fastest:.3g} rad/s:", "is it in degrees?")
-        elif place is not None and (moved := float(np.ptp(log.q[:, place]))) > limit:
+        elif place is not None and (change := float(np.ptp(log.q[:, place]))) > limit:
             unit, limits = "degrees" if joint.revolute else "mm", f"{joint.lower:.3g} and {joint.upper:.3g}"
-            text = f"{joint.name} moves by {moved:.3g}, and its limits are {limits}:"
+            text = f"{joint.name} moves by {change:.3g}, and its limits are {limits}:"
             yield warning("wrong-unit", text, f"is it in {unit}?")

@@ -108,37 +108,39 @@ def unexcited_columns(A: np.ndarray, N: np.ndarray) -> Unexcited:
     """
     p = A.shape[1]
     rest, noise, lengths = A.copy(), N.copy(), np.linalg.norm(A, axis=0)
-    chosen, left = [], list(range(p))
-    while left:
-        floor = np.hypot(CLEARLY * np.linalg.norm(noise[:, left], axis=0), RANK * lengths[left])
-        sizes = np.linalg.norm(rest[:, left], axis=0)
+    choice, remaining = [], list(range(p))
+    while remaining:
+        floor = np.hypot(CLEARLY * np.linalg.norm(noise[:, remaining], axis=0), RANK * lengths[remaining])
+        sizes = np.linalg.norm(rest[:, remaining], axis=0)
         above = sizes / np.maximum(floor, np.finfo(float).tiny)
         best = int(np.argmax(above))
         if sizes[best] <= floor[best]:
             break
-        k = left.pop(best)
-        chosen.append(k)
-        shares = rest[:, k] @ rest[:, left] / sizes[best] ** 2
-        rest[:, left] -= np.outer(rest[:, k], shares)
-        noise[:, left] -= np.outer(noise[:, k], shares)
-    directions = [_sparse(A, N, k, chosen, RANK * lengths[k]) for k in left]
-    return Unexcited(np.array(directions).reshape(len(left), p).T, left)
+        k = remaining.pop(best)
+        choice.append(k)
+        shares = rest[:, k] @ rest[:, remaining] / sizes[best] ** 2
+        rest[:, remaining] -= np.outer(rest[:, k], shares)
+        noise[:, remaining] -= np.outer(noise[:, k], shares)
+    directions = [_sparse(A, N, k, choice, RANK * lengths[k]) for k in remaining]
+    return Unexcited(np.array(directions).reshape(len(remaining), p).T, remaining)
 
 
-def _sparse(A: np.ndarray, N: np.ndarray, place: int, chosen: Sequence[int], rounding: float) -> np.ndarray:
-    """Return a direction with one at ``place`` that is noise, with few of the ``chosen`` columns (matching pursuit)."""
-    direction, used = np.zeros(A.shape[1]), []
+def _sparse(A: np.ndarray, N: np.ndarray, place: int, choice: Sequence[int], rounding: float) -> np.ndarray:
+    """Return a direction with one at ``place`` that is noise, with few of the columns ``choice`` (matching pursuit)."""
+    direction, columns = np.zeros(A.shape[1]), []
     direction[place] = 1.0
-    for _ in chosen:
+    for _ in choice:
         rest = A @ direction
-        enough = CLEARLY if used else NEARLY
+        enough = CLEARLY if columns else NEARLY
         if np.linalg.norm(rest) <= np.hypot(enough * np.linalg.norm(N @ direction), rounding):
             break
-        others = [k for k in chosen if k not in used]
+        others = [k for k in choice if k not in columns]
         lengths = np.linalg.norm(A[:, others], axis=0)
-        used.append(others[int(np.argmax(np.abs(rest @ A[:, others]) / lengths))])
-        direction[used] = -np.linalg.lstsq(A[:, used] / np.linalg.norm(A[:, used], axis=0), A[:, place], rcond=None)[0]
-        direction[used] /= np.linalg.norm(A[:, used], axis=0)
+        columns.append(others[int(np.argmax(np.abs(rest @ A[:, others]) / lengths))])
+        direction[columns] = -np.linalg.lstsq(
+            A[:, columns] / np.linalg.norm(A[:, columns], axis=0), A[:, place], rcond=None
+        )[0]
+        direction[columns] /= np.linalg.norm(A[:, columns], axis=0)
     return direction
 
 
@@ -152,11 +154,11 @@ def noise_warnings(
     if (shares <= NOISY).all():
         return
     noisy = {unknowns.forces[k]: float(shares[k]) for k in np.flatnonzero(shares > NOISY)}
-    listed = ", ".join(f"{name} {share:.2g}" for name, share in noisy.items())
+    shares_text = ", ".join(f"{name} {share:.2g}" for name, share in noisy.items())
     cutoff = f"{min(_cutoff(log) for log in logs):.3g}"
     text = (
         "noise of the recording, made larger by differentiation, is a large part of the forces that it predicts (of the"
-        f" size of those measured: {listed}):"
+        f" size of those measured: {shares_text}):"
     )
     fixes = f"use a low pass, log.smoothed({cutoff})", f"use a low pass, --cutoff {cutoff}"
     yield Note("noisy-prediction", text, *fixes, "warning", noisy)
@@ -164,8 +166,8 @@ def noise_warnings(
 
 def independent(logs: Sequence[Log]) -> float:
     """Return the share of the samples of the noise that are independent, after the filters."""
-    passed = [min(1.0, 2 * log.passed / log.rate) if log.passed else 1.0 for log in logs]
-    return min(thinning(logs), *passed)
+    bandwidths = [min(1.0, 2 * log.passed / log.rate) if log.passed else 1.0 for log in logs]
+    return min(thinning(logs), *bandwidths)
 
 
 def _cutoff(log: Log) -> float:

@@ -29,7 +29,7 @@ class Observations:
     recordings: Sequence[Log]
     logs: list[Log]  # in the robot's order
     information: Information
-    held: Information | None
+    validation: Information | None
 
     @cached_property
     def noise(self) -> np.ndarray | None:
@@ -65,13 +65,13 @@ class Estimate:
     Attributes:
         solution: The base parameters.
         theta: The standard parameters.
-        spread: Covariance of the standard parameters.
+        covariance: Covariance of the standard parameters.
         gamma, divergence, notes, simulation: As in ``Fit``.
     """
 
     solution: Solution
     theta: np.ndarray
-    spread: np.ndarray
+    covariance: np.ndarray
     gamma: float | None = None
     divergence: Mapping[str, float] | None = None
     notes: tuple[Note, ...] = ()

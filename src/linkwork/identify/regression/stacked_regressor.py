@@ -62,7 +62,7 @@ class Block:
 
 def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -> Iterator[Block]:
     """Yield equations of recordings in the robot's order. Samples that do not count are left out after filtering."""
-    total, done = sum(map(len, logs)), 0
+    total, count = sum(map(len, logs)), 0
     for number, log in enumerate(logs):
         width = len(unknowns.forces) * (len(unknowns) + 1)
         size = max(BLOCK // max(width, 1), 64)
@@ -71,9 +71,9 @@ def blocks(unknowns: Unknowns, logs: Sequence[Log], progress: Progress = None) -
         for start in range(0, len(log), size):
             stop = min(start + size, len(log))
             yield _block(unknowns, log, number, start, stop, reach)
-            done += stop - start
+            count += stop - start
             if progress:
-                progress(done, total)
+                progress(count, total)
 
 
 def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, reach: int) -> Block:
@@ -82,8 +82,8 @@ def _block(unknowns: Unknowns, log: Log, number: int, start: int, stop: int, rea
     Y = unknowns.regressor(q, v, a)
     z = np.array(tau, float)
     wrenches = applied(unknowns.frames, log, slice(first, last))
-    if unknowns.known is not None:
-        z -= unknowns.known(q, v, a, *wrenches)
+    if unknowns.known_forces is not None:
+        z -= unknowns.known_forces(q, v, a, *wrenches)
     step = 1
     if log.band:
         Y, z, tau = (zero_phase(x, log.rate, log.band.cutoff, log.band.order) for x in (Y, z, tau))
@@ -139,11 +139,11 @@ class Information:
         return self.only(tuple(k for k in range(len(self.R)) if k not in folds))
 
     def only(self, folds: Sequence[int]) -> Information:
-        chosen = tuple(folds)
-        if chosen not in self._parts:
-            k = list(chosen)
-            self._parts[chosen] = replace(self, R=self.R[k], count=self.count[k], power=self.power[k])
-        return self._parts[chosen]
+        selection = tuple(folds)
+        if selection not in self._parts:
+            k = list(selection)
+            self._parts[selection] = replace(self, R=self.R[k], count=self.count[k], power=self.power[k])
+        return self._parts[selection]
 
     @cached_property
     def _parts(self) -> dict[tuple[int, ...], Information]:
@@ -162,8 +162,8 @@ class Information:
 
     def squares(self, x: np.ndarray) -> np.ndarray:
         """Return sums of squares of Y x - z by force."""
-        left = self.by_force @ np.append(x, -1.0)
-        return np.einsum("jk,jk->j", left, left)
+        residuals = self.by_force @ np.append(x, -1.0)
+        return np.einsum("jk,jk->j", residuals, residuals)
 
     def error(self, x: np.ndarray) -> np.ndarray:
         """Return |Y x - z| / |tau| by force; NaN if there are no equations."""

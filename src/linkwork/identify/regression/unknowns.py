@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...compose import compile
-from ...errors import LinkworkError, UnknownNameError
+from ...errors import LinkworkError, UnknownNameError, at_door
 from ...formulations import drives_of
 from ...formulations.drives import motors
 from ...model import ELEMENTS, FrictionLaw, Joint, Model, Motor, changed_drives
@@ -32,7 +32,7 @@ Friction = Sequence[str | FrictionLaw] | Mapping[str, Sequence[str | FrictionLaw
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """What is to be identified of a robot: forces are ``regressor(q, v, a)`` times the base parameters, plus ``known``.
+    """What is to be identified of a robot: forces are ``regressor(q, v, a)`` times base parameters, plus known forces.
 
     Attributes:
         robot: The robot, with the friction laws to identify.
@@ -44,9 +44,9 @@ class Unknowns:
         bodies: Names of the bodies, and where their ten parameters begin.
         positive: Places of parameters that cannot be negative.
         regressor: Function of q, v, a, (N, forces, names).
-        known: Function of q, v, a and wrenches: forces of everything else; None if there is nothing else.
-        frames: Frames with measured wrenches, as ``known`` takes them.
-        changed: Function from values by standard names to the robot with them.
+        known_forces: Function of q, v, a and wrenches: forces of everything else; None if there is nothing else.
+        frames: Frames with measured wrenches, as ``known_forces`` takes them.
+        with_values: Function from values by standard names to the robot with them.
     """
 
     robot: Robot
@@ -58,9 +58,9 @@ class Unknowns:
     bodies: tuple[tuple[str, int], ...]
     positive: tuple[int, ...]
     regressor: Callable[..., np.ndarray]
-    known: Callable[..., np.ndarray] | None
+    known_forces: Callable[..., np.ndarray] | None
     frames: tuple[str, ...]
-    changed: Callable[[Mapping[str, float]], Robot]
+    with_values: Callable[[Mapping[str, float]], Robot]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -77,7 +77,7 @@ class Unknowns:
 
     def robot_with(self, theta: np.ndarray) -> Robot:
         """Return the robot with these standard parameters."""
-        return self.changed(dict(zip(self.standard, theta.tolist(), strict=True)))
+        return self.with_values(dict(zip(self.standard, theta.tolist(), strict=True)))
 
 
 def unknowns_of(robot: Robot, friction: Friction = FRICTION, **options: Any) -> Unknowns:
@@ -119,12 +119,14 @@ def _unknowns_of(
     """
     model, drives = _with_laws(robot.model, _laws(robot.model, friction), rotors, springs, width)
     if not (inertias or drives):
-        fix = "choose inertias, rotors, friction or springs"
+        fix = at_door(
+            "choose inertias, rotors, friction or springs", "leave --known out, or add --friction or --springs"
+        )
         raise LinkworkError("there is nothing to identify", where="identify", fix=fix)
     vector = parameter_vector(model, "standard", drives)
     count = TEN * model.n_bodies
-    chosen = slice(0 if inertias else count, None)
-    standard = vector.names[chosen]
+    selection = slice(0 if inertias else count, None)
+    standard = vector.names[selection]
     values = values_of(model if prior is None else prior.model, standard)
     if inertias:
         base = base_parameters(model, drives=drives)
@@ -135,14 +137,14 @@ def _unknowns_of(
     else:
         names, columns, matrix = standard, standard, np.eye(len(standard))
         everything = compile(model, "regressor", parameters="standard", drives=drives)
-        regressor = lambda q, v, a: everything(q, v, a)[..., chosen]  # noqa: E731
+        regressor = lambda q, v, a: everything(q, v, a)[..., selection]  # noqa: E731
     bodies = tuple((body.name, TEN * i) for i, body in enumerate(model.bodies)) if inertias else ()
     positive = tuple(k for k, name in enumerate(standard) if split(name)[1] in POSITIVE)
-    known = _known(model, standard, frames)
-    changed = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
+    known_forces = _known(model, standard, frames)
+    with_values = lambda values: robot.with_model(with_standard(model, values))  # noqa: E731
     return Unknowns(
         robot.with_model(model), names, tuple(split(each) for each in columns), matrix, standard, values,
-        bodies, positive, regressor, known, tuple(frames), changed,
+        bodies, positive, regressor, known_forces, tuple(frames), with_values,
     )  # fmt: skip
 
 
@@ -159,7 +161,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
     everything = compile(model, "regressor", parameters="standard", drives=False)
     ten = slice(TEN * (i - 1), TEN * i)
 
-    def changed(values: Mapping[str, float]) -> Robot:
+    def with_values(values: Mapping[str, float]) -> Robot:
         body = carrier.pose.inertia_outward(Inertia.of(values[name] for name in names))
         inertias = [each.inertia + body if k == i else each.inertia for k, each in enumerate(model.bodies, 1)]
         return robot.with_model(model.with_inertias(inertias))
@@ -169,7 +171,7 @@ def payload_of(robot: Robot, frame: str, frames: Sequence[str] = ()) -> Unknowns
         robot, names, tuple((frame, element) for element in ELEMENTS), np.eye(TEN), names, np.zeros(TEN),
         ((frame, 0),), (),
         lambda q, v, a: everything(q, v, a)[..., ten] @ mixing,
-        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), changed,
+        compile(robot, "inverse_dynamics", wrenches=tuple(frames)), tuple(frames), with_values,
     )  # fmt: skip
 
 
@@ -179,9 +181,9 @@ def with_standard(model: Model, values: Mapping[str, float]) -> Model:
         [values.get(f"{body.name}.{element}", value) for element, value in zip(ELEMENTS, row, strict=True)]
         for body, row in zip(model.bodies, model.parameters(), strict=True)
     ]
-    changed = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
-    moved = model.with_parameters(rows)
-    inertias = [(moved if i in changed else model).bodies[i].inertia for i in range(model.n_bodies)]
+    changed_bodies = {i for i, body in enumerate(model.bodies) if any(f"{body.name}.{e}" in values for e in ELEMENTS)}
+    changed_model = model.with_parameters(rows)
+    inertias = [(changed_model if i in changed_bodies else model).bodies[i].inertia for i in range(model.n_bodies)]
 
     def change(drive: Any) -> Any:
         start = f"{drive.name}."
@@ -209,9 +211,9 @@ def _laws(model: Model, friction: Friction) -> dict[str, list[FrictionLaw]]:
     if not isinstance(friction, (str, Mapping, Sequence)):
         expected = "names of laws, laws, or a dict of them by joint"
         raise LinkworkError("these are not friction laws", where="friction", got=repr(friction), expected=expected)
-    driven = [name for name, drive in drives.items() if drive.driven and name not in alone]
+    motor_names = [name for name, drive in drives.items() if drive.driven and name not in alone]
     if not isinstance(friction, Mapping):
-        friction = dict.fromkeys(driven, friction)
+        friction = dict.fromkeys(motor_names, friction)
     for name in friction:
         if name not in drives:
             raise UnknownNameError("joint or motor", name, drives, where="friction")

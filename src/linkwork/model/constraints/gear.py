@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...errors import nearest
+from ...errors import counted, nearest
 from ...scalar import Scalar
 from ..element import Fault, number, ratios
 from .kind import ConstraintKind
@@ -58,9 +58,9 @@ class Gear(ConstraintKind, name="gear"):
     def drift(self, end: Sequence[Scalar], moving: Sequence[Scalar], accelerating: Sequence[Scalar]) -> list[Scalar]:
         return self.held(end, accelerating)
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         fix = f"check its ratios and its offset, {self.offset:g}, and that no other loop contradicts it"
-        return super().gap(called, size)[0], fix
+        return super().gap(label, size)[0], fix
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         parts = {part: joint for joint in description.joints for part in joint.freedoms}
@@ -71,4 +71,4 @@ class Gear(ConstraintKind, name="gear"):
                 yield Fault(f"it couples joint {name!r}, {what}", nearest(name, straight))
         yield from super().check(description, constraint)
         if len(self.ratios) < 2:
-            yield Fault(f"it couples {len(self.ratios)} joints", "name at least two")
+            yield Fault(f"it couples {counted(len(self.ratios), 'joint')}", "name at least two")

@@ -22,8 +22,6 @@ from ..element import Element, Fault
 if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
-ALONG_AND_ACROSS = {"along": (1.0, 0.0), "across": (0.0, 1.0)}
-
 
 @dataclass(frozen=True)
 class End:
@@ -52,7 +50,7 @@ class ConstraintKind(Element):
     - ``closes_loop``: whether it joins two links as a joint does, where a loop was cut
     - ``switched``: whether an input switches it on and off; else it is always on
     - ``touches``: whether it is a contact with a plane, z = 0 of ``first``, with a normal force and friction
-    - ``load``: the row of the normal force
+    - ``load``: the row of the normal force of a contact
     - ``shows_ground``: whether that plane is the ground
     - ``friction``: coefficient of a contact, beyond which it would slip
     - ``restitution``: coefficient of restitution of a contact with a switch
@@ -74,7 +72,7 @@ class ConstraintKind(Element):
     closes_loop: ClassVar[bool] = False
     switched: ClassVar[bool] = False
     touches: ClassVar[bool] = False
-    load: ClassVar[str] = "normal"
+    load: ClassVar[str] = ""
     shows_ground: ClassVar[bool] = False
     lacks: ClassVar[dict[str, str]] = {}
     known: ClassVar[dict[str, type[ConstraintKind]]] = {}  # all kinds, by name
@@ -213,7 +211,7 @@ class ConstraintKind(Element):
     @property
     def slip_directions(self) -> dict[str, tuple[float, float]]:
         """The equations of a contact against slip: row -> components of its direction along and across."""
-        return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
+        return {}
 
     def lean(self, end: Any) -> tuple[Scalar, Scalar] | None:
         """Return the components of the axle along the plane, which must not vanish.
@@ -226,17 +224,17 @@ class ConstraintKind(Element):
         """
         del end
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         """Return the message for a constraint that cannot be satisfied.
 
         Args:
-            called: its name in messages.
+            label: its name in messages.
             size: of the smallest residual, m or rad.
 
         Returns:
             The message, and a fix if it has a special one.
         """
-        return f"{called} stays open by {size:.2g} at best", ""
+        return f"{label} stays open by {size:.2g} at best", ""
 
     def check(self, description: Description, constraint: ConstraintDescription) -> Iterator[Fault]:
         """Check its values and its place in a robot.

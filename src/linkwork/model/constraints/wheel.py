@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..description import ConstraintDescription, Description
 
 SAME = 1e-9  # metres and radians: an axle this close to a joint's axis is on it
+ALONG_AND_ACROSS = {"along": (1.0, 0.0), "across": (0.0, 1.0)}
 
 
 class Directions(NamedTuple):
@@ -51,6 +52,7 @@ class Rolling(ConstraintKind):
 
     section, first, second = "rolling", End("plane", ground=True), End("wheel")
     touches, shows_ground = True, True
+    load = "normal"
     rows: ClassVar[tuple[str, ...]] = ()
     radius = 0.0
 
@@ -85,13 +87,17 @@ class Rolling(ConstraintKind):
         rate = accelerating.linear + accelerating.angular.cross(at.to_contact) + w.cross(leaning * self.radius)  # (6)
         return [getattr(at, row).dot(rate) + changes[row].dot(u) for row in self.rows]  # (7)
 
+    @property
+    def slip_directions(self) -> dict[str, tuple[float, float]]:
+        return {row: parts for row, parts in ALONG_AND_ACROSS.items() if row in self.rows}
+
     def lean(self, end: Pose) -> tuple[Scalar, Scalar] | None:
         axle = end.rotation.columns[2]
         return axle.x, axle.y
 
-    def gap(self, called: str, size: float) -> tuple[str, str]:
+    def gap(self, label: str, size: float) -> tuple[str, str]:
         fix = "check its radius, where it sits, and the frame of its plane (z is the normal)"
-        return f"{called} is off its plane by {size:.2g} m at best", fix
+        return f"{label} is off its plane by {size:.2g} m at best", fix
 
     def _directions(self, end: Pose) -> Directions:
         a = end.rotation.columns[2]

@@ -105,14 +105,14 @@ class Drive(Element):
         sliding = self.sliding(v, width)
         return sum((part(law, sliding) for law in self.acting), start=0)
 
-    def faults(self, called: str = "its") -> Iterator[Fault]:
-        faults = [*super().faults(called)]
-        faults += [fault for law in self.friction for fault in law.faults(f"{called} {law.name}")]
+    def faults(self, label: str = "its") -> Iterator[Fault]:
+        faults = [*super().faults(label)]
+        faults += [fault for law in self.friction for fault in law.faults(f"{label} {law.name}")]
         yield from faults
         laws = [law for law in self.laws if law.brakes]
         errors = [fault for fault in faults if fault.level == "error"]
         if not errors and any(np.any(sum(law.force(Sliding(v)) for law in laws) * v < 0) for v in VELOCITIES):
-            message = f"{called} friction would feed energy in: {', '.join(map(repr, self.friction))}"
+            message = f"{label} friction would feed energy in: {', '.join(map(repr, self.friction))}"
             yield Fault(message, "write friction as positive numbers, also for backward motion")
 
     # -- parameters that forces are linear in

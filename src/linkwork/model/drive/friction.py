@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...errors import ModelError, UnknownNameError
+from ...errors import ModelError, UnknownNameError, option_at_door
 from ...scalar import Scalar, is_zero, positive_part, sign, sqrt
 from ...scalar.dual import dual, slope_of
 from ..element import Element, Rule, number, positive
@@ -79,7 +79,7 @@ class FrictionLaw(Element):
         raise NotImplementedError
 
     def slope(self, sliding: Sliding) -> Scalar:
-        """Return the derivative of the force by the velocity, without the jump at rest.
+        """Return the derivative of the force with respect to the velocity, without the jump at rest.
 
         Args:
             sliding: velocity and width.
@@ -242,9 +242,9 @@ def law_with(element: str) -> FrictionLaw:
             if others:
                 raise ModelError(
                     f"{element} depends on the {' and the '.join(others)} of the law {law.name!r}",
-                    where="drives",
+                    where=option_at_door("drives"),
                     fix=f"give the joints this law, if need be with {', '.join(law.elements.values())} of zero",
                 )
             return law(**dict.fromkeys(law.elements.values(), 0.0))
     elements = [element for law in FrictionLaw.known.values() for element in law.elements]
-    raise UnknownNameError("parameter of drives", element, ("IA", *elements, "K"), where="drives")
+    raise UnknownNameError("parameter of drives", element, ("IA", *elements, "K"), where=option_at_door("drives"))

@@ -48,14 +48,14 @@ class Transmission:
         Returns:
             The transmission of the joints that move, with the rest positions of springs shifted.
         """
-        kept = [k for k, name in enumerate(self.joints) if name in joints]
-        locked = {k: position_of(name) for k, name in enumerate(self.joints) if k not in kept}
-        matrix = tuple(tuple(row[k] for k in kept) for row in self.matrix)
+        indices = [k for k, name in enumerate(self.joints) if name in joints]
+        locked = {k: position_of(name) for k, name in enumerate(self.joints) if k not in indices}
+        matrix = tuple(tuple(row[k] for k in indices) for row in self.matrix)
         motors = tuple(
             replace(motor, rest=motor.rest - sum(row[k] * at for k, at in locked.items())) if motor.stiffness else motor
             for motor, row in zip(self.motors, self.matrix, strict=True)
         )
-        return replace(self, joints=tuple(self.joints[k] for k in kept), motors=motors, matrix=matrix)
+        return replace(self, joints=tuple(self.joints[k] for k in indices), motors=motors, matrix=matrix)
 
 
 def transmission_matrix(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..description import LinkInertia
-from ..element import HUGE, Number, Whole, declare, number, positive
+from ..description import LinkInertia, Placement
+from ..element import HUGE, Fault, Number, Whole, declare, number, positive
 from .material import Flag, Material, Nested, Parts
 from .modes import ElasticModes, are_ratios, cleaned, matrices, modal_damping, of_rows, vectors
 from .shapes import Shape, bending, gauss, polynomial, twisting
+
+if TYPE_CHECKING:
+    from .station import Station
 
 FAMILIES = ("y", "z", "twist", "stretch")
 ACROSS = {"y": "z", "z": "y"}  # bending along y is resisted by the moment about z, the integral of y^2
@@ -21,6 +25,8 @@ MOST_MODES = 30  # of a family
 MOST_PRODUCTS = 8  # most modes of a plane with stiffening, which needs a product for each pair
 CLAMPED = 1e-9  # of a polynomial's largest coefficient
 DEPENDENT = 1e12  # condition number of the shapes' inner products
+SLENDER = 10.0  # ratio of length to depth below which shear and rotary inertia matter, which are not modelled
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +281,30 @@ class Beam(Material):
             Displacements (amplitudes, 3) and rotations (modes, 3).
         """
         return self._shapes(np.array([s]))[:, 0], self.turns(np.array([s]))[:, 0]
+
+    def check(self, link: str, inertia: LinkInertia, root: Placement) -> Iterator[Fault]:
+        del root
+        if inertia.mass < (1 - ROUNDING) * self.mass:
+            message = f"its beam weighs {self.mass:.6g} kg, more than link {link!r} with {inertia.mass:.6g} kg"
+            yield Fault(message, "the inertia of the straight beam is part of that of the link", "warning")
+        for name in ("y", "z"):
+            if name in self.modes or name in self.shapes:
+                depth = math.sqrt(12 * self.moments[ACROSS[name]] / self.area)
+                if self.length < SLENDER * depth:
+                    message = (
+                        f"along {name} it is {depth:.3g} m deep and {self.length:.3g} m long: the sections of so short"
+                        " a beam shear and rotate, which is not modelled"
+                    )
+                    yield Fault(message, "check its moments (m^4), or give modes of a finer model", "warning")
+
+    def require_place(self, place: Station) -> None:
+        if any(np.asarray(each, object).size for each in (place.tip, place.shifts, place.turns)):
+            place._fail("at", "a place along a beam is given by `at` alone", None, "no tip, shifts and turns")
+        if not 0 < place.at <= 1:
+            place._fail("at", "not a place on the beam", place.at, "a fraction of the length, above 0, at most 1")
+
+    def motion_at(self, place: Station) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return np.array([place.at * self.length, 0.0, 0.0]), *self.shapes_at(place.at)
 
     def undamped(self) -> Beam:
         """Return the same beam without damping.

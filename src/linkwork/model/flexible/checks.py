@@ -9,13 +9,10 @@ import numpy as np
 
 from ...errors import ModelError
 from ..description import Description, Finding, JointDescription, LinkInertia
-from ..pseudo_inertia import moments_text
-from .beam import ACROSS, Beam
-from .modal import SAME
+from .beam import ROUNDING
+from .material import inertia_text, spatial_inertia
 
-SLENDER = 10.0  # ratio of length to depth below which shear and rotary inertia matter, which are not modelled
 LARGE = 0.1  # of the length: larger deflections are outside the range of a linear beam
-ROUNDING = 1e-9
 SAME_PLACE = 1e-3  # of the length, and rad: numbers of files have few digits
 MASSLESS = LinkInertia(0.0)
 LESS = "it is less than its own beam, which is a part of it"
@@ -38,16 +35,9 @@ def check_flexible(description: Description) -> Iterator[Finding]:
         if joint.mimic or joint.name in coupled:
             message = "the modes of a link cannot follow another joint"
             yield Finding("error", where, message, "remove its mimic, or name other joints in the transmission")
-        if isinstance(joint.flexible, Beam):
-            mass = (inertia.get(joint.parent) or MASSLESS).mass
-            if mass < (1 - ROUNDING) * joint.flexible.mass:
-                message = (
-                    f"its beam weighs {joint.flexible.mass:.6g} kg, more than link {joint.parent!r} with {mass:.6g} kg"
-                )
-                yield Finding("warning", where, message, "the inertia of the straight beam is part of that of the link")
-            yield from _slender(where, joint.flexible)
-        else:
-            yield from _heavy_modes(where, joint, inertia.get(joint.parent) or MASSLESS)
+        link, root = inertia.get(joint.parent) or MASSLESS, joint.origin @ joint.flexible.tip_placement.inverse()
+        for fault in joint.flexible.check(joint.parent, link, root):
+            yield Finding(fault.level, where, fault.message, fault.fix)
         yield from _large(where, joint, description)
 
 
@@ -70,36 +60,6 @@ def _along(where: str, joint: JointDescription, description: Description) -> Ite
         yield Finding("error", where, message, "move one of them")
 
 
-def _slender(where: str, beam: Beam) -> Iterator[Finding]:
-    for name in ("y", "z"):
-        if name in beam.modes or name in beam.shapes:
-            depth = math.sqrt(12 * beam.moments[ACROSS[name]] / beam.area)
-            if beam.length < SLENDER * depth:
-                message = (
-                    f"along {name} it is {depth:.3g} m deep and {beam.length:.3g} m long: the sections of so short a"
-                    " beam shear and rotate, which is not modelled"
-                )
-                yield Finding("warning", where, message, "check its moments (m^4), or give modes of a finer model")
-
-
-def _heavy_modes(where: str, joint: JointDescription, link: LinkInertia) -> Iterator[Finding]:
-    """Check modal data: the link at rest without what its modes move, I - P m^-1 P^T, must be an inertia again."""
-    modal = joint.flexible
-    second = np.asarray(modal.second, float)
-    turned = second[:, [1, 2, 0], [2, 0, 1]] - second[:, [2, 0, 1], [1, 2, 0]]
-    P = np.hstack([np.asarray(modal.first, float), turned])
-    whole = _spatial(link.placed((joint.origin @ modal.tip_placement.inverse()).inverse()))
-    unit = np.repeat([1.0, 1 / (modal.length or 1.0)], 3)  # so that all entries are masses
-    rest = (whole - P.T @ np.linalg.solve(modal.elastic.masses, P)) * np.outer(unit, unit)
-    if np.linalg.eigvalsh(rest)[0] < -SAME * np.abs(whole * np.outer(unit, unit)).max():
-        message = (
-            f"its modes move more mass than link {joint.parent!r} has, {_in_words(link)}: the inertia matrix may be"
-            " indefinite"
-        )
-        yield Finding("warning", where, message, "give the link its whole mass and inertia at rest, since modal data "
-                      "add none; or check `first`, `second` and `products`")  # fmt: skip
-
-
 def _large(where: str, joint: JointDescription, description: Description) -> Iterator[Finding]:
     most = np.abs(np.atleast_1d(np.asarray(description.home.get(joint.name, 0.0), float))).max(initial=0.0)
     if LARGE * joint.flexible.length < most < math.inf:
@@ -112,8 +72,8 @@ def require_beams(description: Description, links: Collection[str]) -> None:
     for name, (whole, beam) in less_than_beams(description).items():
         if name in links:
             raise ModelError(
-                LESS, where=f"link {name!r}", got=_in_words(whole),
-                expected=f"no less, in all directions, than the straight beam: {_in_words(beam)}",
+                LESS, where=f"link {name!r}", got=inertia_text(whole),
+                expected=f"no less, in all directions, than the straight beam: {inertia_text(beam)}",
                 fix="give the numbers of the link with its beam, or another beam (density, area) in the robot's file",
             )  # fmt: skip
 
@@ -123,28 +83,16 @@ def less_than_beams(description: Description) -> dict[str, tuple[LinkInertia, Li
     with enough modes the inertia matrix is indefinite then."""
     too_light = {}
     for link in description.links:
-        joints = [each for each in description.joints if each.parent == link.name and isinstance(each.flexible, Beam)]
+        joints = [
+            each for each in description.joints if each.parent == link.name and each.flexible and each.flexible.inertia
+        ]
         if not joints:
             continue
         whole = link.inertia or MASSLESS
         materials = ((joint.flexible, joint.origin @ joint.flexible.tip_placement.inverse()) for joint in joints)
         beam = sum((material.inertia.placed(root) for material, root in materials), start=MASSLESS)
         unit = np.repeat([1.0, 1 / max(joint.flexible.length for joint in joints)], 3)  # so that all entries are masses
-        total, part = (_spatial(each) * np.outer(unit, unit) for each in (whole, beam))
+        total, part = (spatial_inertia(each) * np.outer(unit, unit) for each in (whole, beam))
         if np.linalg.eigvalsh(total - part)[0] < -ROUNDING * np.abs(total).max():
             too_light[link.name] = whole, beam
     return too_light
-
-
-def _spatial(body: LinkInertia) -> np.ndarray:
-    """Return the spatial inertia (6, 6): linear velocity of the frame's origin, then angular velocity."""
-    (x, y, z), matrix = body.first_moment, np.zeros((6, 6))
-    matrix[:3, :3], matrix[3:, 3:] = body.mass * np.eye(3), body.about_origin
-    matrix[3:, :3] = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    matrix[:3, 3:] = matrix[3:, :3].T
-    return matrix
-
-
-def _in_words(body: LinkInertia) -> str:
-    center = ", ".join(f"{x:.4g}" for x in body.center)
-    return f"{body.mass:.6g} kg at ({center}) m, principal moments {moments_text(np.linalg.eigvalsh(body.central))}"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import ModelError
-from ..description import Placement
-from ..element import Element, Rule
+from ..description import LinkInertia, Placement
+from ..element import Element, Fault, Rule
+from ..pseudo_inertia import moments_text
 from .modes import ElasticModes
+
+if TYPE_CHECKING:
+    from .station import Station
 
 
 class Material(Element):
@@ -29,9 +33,65 @@ class Material(Element):
         """Placement of the undeformed tip in the frame of the root."""
         return Placement(np.eye(3), np.array(list(self.elastic.tip), float))
 
+    @property
+    def inertia(self) -> LinkInertia | None:
+        """Its inertia in the frame of the root, a part of that of the link; None: the link's inertia has all of it."""
+        return None
+
+    def check(self, link: str, inertia: LinkInertia, root: Placement) -> Iterator[Fault]:
+        """Check it against the link that it is part of.
+
+        Args:
+            link: name of the link.
+            inertia: of the whole link, at rest, in the link's frame.
+            root: placement of its root in the link's frame.
+
+        Returns:
+            What is wrong.
+        """
+        raise NotImplementedError
+
+    def require_place(self, place: Station) -> None:
+        """Check the values that give a place along it.
+
+        Args:
+            place: the place.
+
+        Raises:
+            ModelError: if they do not fit this material.
+        """
+        raise NotImplementedError
+
+    def motion_at(self, place: Station) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how its modes move a place.
+
+        Args:
+            place: the place.
+
+        Returns:
+            Origin of the place without deformation (3,), m; displacements by the amplitudes (amplitudes, 3); rotations
+            by the modes (modes, 3).
+        """
+        raise NotImplementedError
+
     def _fail(self, name: str, message: str, got: Any, expected: str, fix: str = "") -> None:
         where = f"{type(self).__name__}.{name}"
         raise ModelError(message, where=where, got=got, expected=expected, fix=fix)
+
+
+def spatial_inertia(body: LinkInertia) -> np.ndarray:
+    """Return the spatial inertia (6, 6): linear velocity of the frame's origin, then angular velocity."""
+    (x, y, z), matrix = body.first_moment, np.zeros((6, 6))
+    matrix[:3, :3], matrix[3:, 3:] = body.mass * np.eye(3), body.about_origin
+    matrix[3:, :3] = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix[:3, 3:] = matrix[3:, :3].T
+    return matrix
+
+
+def inertia_text(body: LinkInertia) -> str:
+    """Return mass, centre of mass and principal moments in words."""
+    center = ", ".join(f"{x:.4g}" for x in body.center)
+    return f"{body.mass:.6g} kg at ({center}) m, principal moments {moments_text(np.linalg.eigvalsh(body.central))}"
 
 
 class Nested(Rule):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..description import LinkInertia
-from ..element import declare
-from .material import Material, Nested
+from ..description import LinkInertia, Placement
+from ..element import Fault, declare
+from .material import Material, Nested, inertia_text, spatial_inertia
 from .modes import ElasticModes, are_ratios, matrices, modal_damping, of_rows, require_numbers, vectors
+
+if TYPE_CHECKING:
+    from .station import Station
 
 Numbers = Any  # nested tuples or an array
 SAME = 1e-6  # relative: programs print products of modes with few digits
@@ -125,11 +129,6 @@ class Modal(Material):
         """Distance from the root to the tip, m."""
         return float(np.linalg.norm(self.tip))
 
-    @property
-    def inertia(self) -> LinkInertia | None:
-        """None: the inertia is that of the link."""
-        return None
-
     def line(self, s: np.ndarray, d: np.ndarray) -> np.ndarray:
         """Return points of the deformed axis, to draw it.
 
@@ -146,6 +145,36 @@ class Modal(Material):
         shift, turn = (d @ np.asarray(each, float) for each in (self.shifts, self.turns))
         s = s[:, None]
         return s * tip + s**2 * (3 - 2 * s) * shift + s**2 * (s - 1) * np.cross(turn, tip)
+
+    def check(self, link: str, inertia: LinkInertia, root: Placement) -> Iterator[Fault]:
+        # the link without what its modes move, I - P m^-1 P^T, must be an inertia again
+        second = np.asarray(self.second, float)
+        turns = second[:, [1, 2, 0], [2, 0, 1]] - second[:, [2, 0, 1], [1, 2, 0]]
+        P = np.hstack([np.asarray(self.first, float), turns])
+        whole = spatial_inertia(inertia.placed(root.inverse()))
+        unit = np.repeat([1.0, 1 / (self.length or 1.0)], 3)  # so that all entries are masses
+        rest = (whole - P.T @ np.linalg.solve(self.elastic.masses, P)) * np.outer(unit, unit)
+        if np.linalg.eigvalsh(rest)[0] < -SAME * np.abs(whole * np.outer(unit, unit)).max():
+            message = (
+                f"its modes move more mass than link {link!r} has, {inertia_text(inertia)}: the inertia matrix may be"
+                " indefinite"
+            )
+            fix = (
+                "give the link its whole mass and inertia at rest, since modal data add none; or check `first`,"
+                " `second` and `products`"
+            )
+            yield Fault(message, fix, "warning")
+
+    def require_place(self, place: Station) -> None:
+        if place.at:
+            place._fail("at", "a place along modal data is given by `tip`, `shifts` and `turns`", place.at, "no `at`")
+        n = self.elastic.size
+        for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
+            require_numbers(getattr(place, name), size, f"Station.{name}")
+
+    def motion_at(self, place: Station) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        tip, shifts, turns = (np.asarray(each, float) for each in (place.tip, place.shifts, place.turns))
+        return tip, shifts, turns
 
     def undamped(self) -> Modal:
         """Return the same link without damping.

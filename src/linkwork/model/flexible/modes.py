@@ -158,5 +158,5 @@ def modal_damping(masses: np.ndarray, stiffness: np.ndarray, ratios: np.ndarray)
     """Return D for damping ratios of the modes, from the slowest on: M Phi (2 zeta omega) Phi^T M."""
     root = np.linalg.cholesky(masses)
     squares, turned = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, stiffness).T))
-    left = root @ turned  # M Phi
-    return (left * (2 * ratios * np.sqrt(np.maximum(squares, 0.0)))) @ left.T
+    weighted = root @ turned  # M Phi
+    return (weighted * (2 * ratios * np.sqrt(np.maximum(squares, 0.0)))) @ weighted.T

@@ -12,7 +12,7 @@ from ..element import Rule, declare, number
 from .beam import Beam
 from .material import Material, Nested
 from .modal import Modal
-from .modes import ElasticModes, matrices, of_rows, require_numbers, vectors
+from .modes import ElasticModes, matrices, of_rows, vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,26 +45,12 @@ class Station(Material):
 
     def __post_init__(self):
         self.convert()
-        n = self.material.elastic.size
-        if isinstance(self.material, Beam):
-            if any(np.asarray(each, object).size for each in (self.tip, self.shifts, self.turns)):
-                self._fail("at", "a place along a beam is given by `at` alone", None, "no tip, shifts and turns")
-            if not 0 < self.at <= 1:
-                self._fail("at", "not a place on the beam", self.at, "a fraction of the length, above 0, at most 1")
-            return
-        if self.at:
-            self._fail("at", "a place along modal data is given by `tip`, `shifts` and `turns`", self.at, "no `at`")
-        for name, size in (("tip", (3,)), ("shifts", (n, 3)), ("turns", (n, 3))):
-            require_numbers(getattr(self, name), size, f"Station.{name}")
+        self.material.require_place(self)
 
     @property
     def length(self) -> float:
         """Length of the link, m."""
         return self.material.length
-
-    @property
-    def inertia(self) -> None:
-        """None: the inertia is that of the link."""
 
     def undamped(self) -> Station:
         """Return the same place on the link without damping.
@@ -91,14 +77,11 @@ class Station(Material):
         """The modes without mass and stiffness, which belong to the joint of the tip."""
         modes = self.material.elastic
         n, amplitudes = modes.size, len(modes.S)
-        if isinstance(self.material, Beam):
-            tip, (shifts, turns) = [self.at * self.material.length, 0.0, 0.0], self.material.shapes_at(self.at)
-        else:
-            tip, shifts, turns = (np.asarray(each, float) for each in (self.tip, self.shifts, self.turns))
+        tip, shifts, turns = self.material.motion_at(self)
         zero = of_rows(np.zeros((n, n)))
         return replace(
             modes,
-            tip=vectors(np.array([tip], float))[0],
+            tip=vectors(tip[None])[0],
             shifts=vectors(shifts),
             turns=vectors(turns),
             S=vectors(np.zeros((amplitudes, 3))),

@@ -31,5 +31,5 @@ class Cylindrical(JointKind):
 def without_symmetric_tensor(inertia: Inertia) -> tuple[Inertia, Inertia]:
     """Split off a tensor that is symmetric about z without moment about it, which needs no force of these motions."""
     J, yy = inertia.J, inertia.J.yy
-    kept = Inertia(inertia.mass, inertia.h, Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
-    return kept, Inertia(0, Vector(), Symmetric(yy, 0, 0, yy, 0, 0))
+    rest = Inertia(inertia.mass, inertia.h, Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
+    return rest, Inertia(0, Vector(), Symmetric(yy, 0, 0, yy, 0, 0))

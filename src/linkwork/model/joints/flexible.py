@@ -91,14 +91,14 @@ class Flexible(JointKind):
         return X * rates.x + y * rates.y + z * rates.z
 
     def subspace_rates(self, joint, q, v):
-        turned = self._turned(q)
+        columns = self._turned(q)
         (a, b, _), (da, db, _) = self._angles(q), self._angles(v)
         ca, sa, cb, sb = cos(a), sin(a), cos(b), sin(b)
         y = Vector(0, -sa, -ca) * da
         z = Vector(-cb * db, ca * cb * da - sa * sb * db, -(sa * cb * da) - ca * sb * db)
         w = self._turning(q, self._angles(v))
-        linear = map(turned.inward, self.modes.by_coordinates(self.modes.shifts, q))
-        grown = map(turned.inward, self.modes.by_coordinates_rates(self.modes.shifts, v))
+        linear = map(columns.inward, self.modes.by_coordinates(self.modes.shifts, q))
+        grown = map(columns.inward, self.modes.by_coordinates_rates(self.modes.shifts, v))
         return [
             Motion(more - w.cross(u), y * turn.y + z * turn.z)
             for u, more, turn in zip(linear, grown, self.modes.turns, strict=True)

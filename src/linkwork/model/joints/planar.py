@@ -56,8 +56,8 @@ class Planar(JointKind):
 
     def difference(self, q0, q1):
         """Return the difference by the smaller angle, since beyond half a turn some positions are on no arc."""
-        turned = np.asarray(q1[2], float) - q0[2]
-        angle = turned - 2 * np.pi * np.round(turned / (2 * np.pi))
+        turn = np.asarray(q1[2], float) - q0[2]
+        angle = turn - 2 * np.pi * np.round(turn / (2 * np.pi))
         shift = turn_back("z", np.cos(q0[2]), np.sin(q0[2]), Vector(q1[0] - q0[0], q1[1] - q0[1], 0))
         v = screw_velocity(Vector(0, 0, angle), shift)
         return [v.x, v.y, angle]

@@ -26,8 +26,8 @@ class Revolute(JointKind):
     def grouped(self, inertia):
         """Move a mass distribution that is symmetric about the axis and has no moment of inertia about it."""
         J, yy = inertia.J, inertia.J.yy
-        kept = Inertia(0, Vector(inertia.h.x, inertia.h.y, 0), Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
-        return kept, Inertia(inertia.mass, Vector(0, 0, inertia.h.z), Symmetric(yy, 0, 0, yy, 0, 0))
+        rest = Inertia(0, Vector(inertia.h.x, inertia.h.y, 0), Symmetric(J.xx - yy, J.xy, J.xz, 0, J.yz, J.zz))
+        return rest, Inertia(inertia.mass, Vector(0, 0, inertia.h.z), Symmetric(yy, 0, 0, yy, 0, 0))
 
 
 def cos_sin_of_sum(value: Scalar, constant: float) -> tuple[Scalar, Scalar]:
