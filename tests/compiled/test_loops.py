@@ -174,9 +174,7 @@ HOSTILE = {
     "root": lambda d: d["loops"][0].update(roots=[3]),
     "ports": lambda d: d["loops"][0]["body"]["inputs"][0].__setitem__(0, "x[0]; system()"),
     "nothing carried": lambda d: d["loops"][0]["body"].update(results=[], outputs=[["y", [0], "state"]]),
-    "more carried than given": lambda d: d["loops"][0]["body"].update(
-        results=[0] * 99, outputs=[["y", [99], "state"]]
-    ),
+    "more carried than given": lambda d: d["loops"][0]["body"].update(results=[0] * 99, outputs=[["y", [99], "state"]]),
     "a broken body": lambda d: d["loops"][0]["body"]["instructions"].append([0, 10**6, 0]),
     "no loops": lambda d: d.pop("loops"),
     "beyond the loops": lambda d: d["instructions"].append([64 + 10**6, 0]),

@@ -27,7 +27,7 @@ ALLOWED = {
     "spatial": {"scalar"},
     "forces": {"model", "scalar", "spatial"},
     "model": {"scalar", "spatial"},
-    "constraints": {"model", "scalar", "spatial"},
+    "constraints": {"iteration", "model", "scalar", "spatial"},
     "io": {"files", "forces", "model"},
     "formulations": {"constraints", "model", "spatial", "scalar"},
     "notation": {"formulations", "model", "program", "scalar", "spatial"},

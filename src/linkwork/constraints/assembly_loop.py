@@ -10,26 +10,64 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..errors import LinkworkError, UnsupportedError
 from ..iteration import DAMPING, root_of
 from ..model import Model
 from ..scalar import Scalar, is_one, is_zero, ldl, less, maximum, where
 from ..scalar.orthogonal import Orthogonal, dot, minus_scaled
 from ..spatial import Vector
 from .equations import ConstraintEquations
+from .independent_rows import ROUNDINGS, lengths
+from .mobility import determines
 from .projection import closer
 
+SLACK = 10  # factor on the residual at home that rounding may cause elsewhere
 Solve = Callable[[list[Scalar]], list[Scalar]]
 WRONG = 1.0  # square of the residual, in m and rad, that an axis in the wrong direction counts for
 
 
+def known_freedoms(model: Model, names: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the dofs of the joints from which a robot with loops is assembled; default: the independent ones."""
+    if not model.constrained:
+        raise UnsupportedError(
+            "there is nothing to assemble: the robot has no loops",
+            where=f"robot {model.name!r}",
+            fix="q has no dependent positions: use it without assembling",
+        )
+    configuration = model.mobility.configuration
+    known = configuration
+    if names is not None:
+        known = tuple(sorted({k for name in names for k in model.joint_freedoms(name)}))
+    if len(known) != len(configuration) or not determines(model, known):
+        joints = ", ".join(model.coordinates.whole(known).positions.joints)
+        raise LinkworkError(
+            "these joints do not determine the positions of the others",
+            where=f"robot {model.name!r}",
+            got=f"{joints or 'none'} ({len(known)} dofs)",
+            expected=f"{len(configuration)} dofs, such as {model.coordinates.of_freedoms(configuration)}",
+        )
+    return known
+
+
+def closing_tolerance(model: Model) -> float:
+    """Return the residual, in m and rad, below which loops are closed.
+
+    Redundant equations with rounded parameters have no exact solution, and leave a residual at home as well. Large
+    lengths add rounding errors.
+    """
+    equations = ConstraintEquations.closing(model, model.home)
+    residual = dot(equations.residual, equations.residual) ** 0.5
+    return max(1e-12, SLACK * float(residual), ROUNDINGS * lengths(equations)[1])
+
+
 def assemble(
-    model: Model, known: Sequence[int], places: Sequence[int], goal: Sequence[Any], guess: Sequence[Any],
-    turns: int, tolerance: float,
-) -> tuple[list[Any], Any, Any, Any]:  # fmt: skip
+    model: Model, known: Sequence[int], goal: Sequence[Any], guess: Sequence[Any], turns: int, tolerance: float
+) -> tuple[list[Any], Any, Any, Any]:
     """Return the positions of all joints, 1 where they close the loops, the residual, and the number of steps.
 
-    ``known``: dofs whose positions are given, as ``goal`` at ``places`` in q; ``guess``: positions of all joints.
+    ``known``: dofs whose positions are given, as ``goal``; ``guess``: positions of all joints.
     """
+    places = model.coordinates.places(model.coordinates.whole(known).positions.joints)
     start = [*model.coordinates.normalised(guess)]
     for place, value in zip(places, goal, strict=True):
         start[place] = value
@@ -72,17 +110,17 @@ def damped_step(equations: ConstraintEquations, known: Sequence[int], damping: S
     for rows, r in blocks:
         own = [k for k in unknown if k not in others and any(not is_zero(row[k]) for row in rows)]
         beside, solve = _eliminated(_columns(rows, own))
-        *C, s = map(beside, [*_columns(rows, others), r])                                       # (1)
+        *C, s = map(beside, [*_columns(rows, others), r])  # (1)
         for i, column in enumerate(C):
             for j in range(i + 1):
-                M[i][j] = M[i][j] + dot(column, C[j])                                           # (2)
+                M[i][j] = M[i][j] + dot(column, C[j])  # (2)
             b[i] = b[i] + dot(column, s)
         solvers.append((own, solve))
     x = dict(zip(others, ldl.solve(*ldl.factor(M), b), strict=True))
     z = list(x.values())
     for (rows, r), (own, solve) in zip(blocks, solvers, strict=True):
         rest = [value - dot([row[k] for k in others], z) for row, value in zip(rows, r, strict=True)]
-        x |= dict(zip(own, solve(rest), strict=True))                                           # (3)
+        x |= dict(zip(own, solve(rest), strict=True))  # (3)
     return [x.get(k, 0) for k in range(n)]
 
 

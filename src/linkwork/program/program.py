@@ -218,8 +218,8 @@ class Program:
         for loop in self.loops:
             body, n = loop.body.check(), loop.carried
             ports = (Port(GIVEN, (body.n_inputs,)),), (Port(FOLLOWING, (n,)),)
-            fits = (body.inputs, body.outputs) == ports and 0 < n <= body.n_inputs and {*chain(*loop.roots)} <= {*range(n)}
-            if not fits or not 0 < loop.turns <= MOST_TURNS:
+            fits = (body.inputs, body.outputs) == ports and 0 < n <= body.n_inputs
+            if not fits or not 0 < loop.turns <= MOST_TURNS or not {*chain(*loop.roots)} <= {*range(n)}:
                 got = f"{loop.turns} turns of {body.inputs} -> {body.outputs}"
                 raise LinkworkError("a loop is malformed", where=f"program {self.name!r}", got=got)
         arity: dict[int, int] = {int(op): n for op, n in ARITY.items()}

@@ -130,9 +130,7 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     yield from _functions(program, prototype, real, loops)
 
 
-def _functions(
-    program: Program, prototype: str, real: str, loops: Mapping[Loop, int], body: str = ""
-) -> Iterator[str]:
+def _functions(program: Program, prototype: str, real: str, loops: Mapping[Loop, int], body: str = "") -> Iterator[str]:
     """Parts, and the function itself; ``body``: its name, if it is that of a loop."""
     names = value_names(program, lambda number: literal(number, real))
     statements = list(_statements(program, names, real, loops))
