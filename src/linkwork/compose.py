@@ -400,12 +400,15 @@ def _compile_assembly(model: Model, known: Sequence[str] | None, options: Mappin
     )  # fmt: skip
     label = replace(
         function.label,
-        layouts=function.label.layouts | {"positions": layout, "guess": everything, "q": everything},
-        meanings=function.label.meanings | {
-            "q": "positions of all joints", "solved": "1 where the loops are closed, else 0",
-            "residual": "residual of the loops, m and rad", "turns": "number of Newton's steps",
+        layouts={"positions": layout, "guess": everything, "q": everything},
+        meanings={
+            **function.label.meanings,
+            "q": "positions of all joints",
+            "solved": "1 where the loops are closed, else 0",
+            "residual": "residual of the loops, m and rad",
+            "turns": "number of Newton's steps",
         },
-    )  # fmt: skip
+    )
     return Function(function.program, label, function.dtype, function.backend)
 
 

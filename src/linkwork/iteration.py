@@ -185,7 +185,7 @@ def find_root(
     Example:
         >>> root = linkwork.find_root(lambda x: np.cos(x) - x, 1.0)
         >>> float(root.x), int(root.turns)
-        (0.7390851332151607, 5)
+        (0.7390851332151607, 4)
     """
     if isinstance(turns, bool) or not isinstance(turns, (int, np.integer)) or not 0 < turns < MOST_TURNS:
         raise UnsupportedError("wrong number of turns", where="find_root", got=repr(turns), expected="a whole number")

@@ -164,16 +164,17 @@ def test_the_source_is_short():
     assert {*assembly_states(robot.model, function, random_states(robot, 2)["q"])} == {"positions", "guess"}
 
 
+FIVE_BAR = linkwork.load("five-bar")
 REFUSED = {
     "no loops": (lambda: linkwork.load("panda").compile("assemble"), UnsupportedError, "no loops"),
-    "too few": (lambda: linkwork.load("five-bar").compile("assemble", known=["left"]), LinkworkError, "do not determine"),
-    "unknown": (lambda: linkwork.load("five-bar").compile("assemble", known=["middle"]), LinkworkError, "middle"),
-    "with others": (lambda: linkwork.load("five-bar").compile(["assemble", "bias"]), UnsupportedError, "alone"),
-    "a frame": (lambda: linkwork.load("five-bar").compile("assemble", frame="base"), UnsupportedError, "no frame"),
-    "a method": (lambda: linkwork.load("five-bar").compile("assemble", method="rnea"), UnsupportedError, "no method"),
-    "wrenches": (lambda: linkwork.load("five-bar").compile("assemble", wrenches=["a"]), UnsupportedError, "no wrenches"),
-    "known of others": (lambda: linkwork.load("five-bar").compile("bias", known=["left"]), UnsupportedError, "known"),
-}  # fmt: skip
+    "too few": (lambda: FIVE_BAR.compile("assemble", known=["left"]), LinkworkError, "do not determine"),
+    "unknown": (lambda: FIVE_BAR.compile("assemble", known=["middle"]), LinkworkError, "middle"),
+    "with others": (lambda: FIVE_BAR.compile(["assemble", "bias"]), UnsupportedError, "alone"),
+    "a frame": (lambda: FIVE_BAR.compile("assemble", frame="base"), UnsupportedError, "no frame"),
+    "a method": (lambda: FIVE_BAR.compile("assemble", method="rnea"), UnsupportedError, "no method"),
+    "wrenches": (lambda: FIVE_BAR.compile("assemble", wrenches=["a"]), UnsupportedError, "no wrenches"),
+    "known of others": (lambda: FIVE_BAR.compile("bias", known=["left"]), UnsupportedError, "known"),
+}
 
 
 @pytest.mark.parametrize("what", REFUSED)

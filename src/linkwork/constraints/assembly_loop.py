@@ -95,7 +95,7 @@ def damped_step(equations: ConstraintEquations, known: Sequence[int], damping: S
 
     With own joints y of each constraint, and the other joints z:
 
-      (1)  A y + B z = r   for each constraint; what is left beside all columns of A:   C z = s
+      (1)  A y + B z = r   for each constraint; orthogonal to the columns of A:   C z = s
       (2)  (sum of C^T C + damping) z = sum of C^T s
       (3)  A y = r - B z
     """
@@ -109,8 +109,8 @@ def damped_step(equations: ConstraintEquations, known: Sequence[int], damping: S
     solvers: list[tuple[list[int], Solve]] = []
     for rows, r in blocks:
         own = [k for k in unknown if k not in others and any(not is_zero(row[k]) for row in rows)]
-        beside, solve = _eliminated(_columns(rows, own))
-        *C, s = map(beside, [*_columns(rows, others), r])  # (1)
+        across, solve = _eliminated(_columns(rows, own))
+        *C, s = map(across, [*_columns(rows, others), r])  # (1)
         for i, column in enumerate(C):
             for j in range(i + 1):
                 M[i][j] = M[i][j] + dot(column, C[j])  # (2)
@@ -138,9 +138,9 @@ def _columns(rows: Sequence[Sequence[Scalar]], chosen: Sequence[int]) -> list[li
 
 
 def _eliminated(own: list[list[Scalar]]) -> tuple[Solve, Solve]:
-    """Return two functions of a column: what is left of it beside the columns ``own``, and y of A y = column.
+    """Return two functions of a column: its part orthogonal to the columns ``own`` of A, and y with A y = column.
 
-    Of two columns in space their normal is left, which takes the least work; its length does not matter.
+    For two columns in space the part is one number, along their normal, whose length does not matter.
     """
     if not own:
         return list, lambda _: []
@@ -154,9 +154,9 @@ def _eliminated(own: list[list[Scalar]]) -> tuple[Solve, Solve]:
         )
     orthogonal = Orthogonal(own)
 
-    def beside(column: list[Scalar]) -> list[Scalar]:
+    def across(column: list[Scalar]) -> list[Scalar]:
         for q, inverse in zip(orthogonal.Q, orthogonal.inverse, strict=True):
             column = minus_scaled(column, dot(q, column) * inverse, q)
         return column
 
-    return beside, orthogonal.solve
+    return across, orthogonal.solve
