@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from .codegen.optimised import optimised
+from .constraints import determines
+from .constraints.assembly_loop import assemble, closing_tolerance, known_freedoms
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .formulations import QUANTITIES, Problem, layouts, methods, sizes
 from .formulations.quantity import VARIABLES
@@ -47,6 +49,8 @@ from .program.trace import LEAK
 from .program.traced_array import TracedArray, nested_nodes
 from .quoting import identifier
 
+ASSEMBLE = "assemble"  # a quantity besides QUANTITIES: it is solved for by a loop
+SINGLE = 1e-5  # metres and radians, at which loops are closed in float32
 COMBINATIONS = 24  # of methods that are tried; beyond, one quantity after the other
 RESERVED = ("out", "threads", "wrenches")  # options of a call
 OPTIONS = (  # names arguments cannot have
@@ -192,6 +196,44 @@ class TracedRobot:
             raise ShapeError(f"{problem.quantity} needs {', '.join(missing)}", expected=", ".join(names))
         return inputs
 
+    def assemble(
+        self,
+        positions: Any,
+        guess: Any,
+        *,
+        known: Sequence[str] | None = None,
+        turns: int = 30,
+        tolerance: float | None = None,
+    ) -> Any:
+        """Return the positions of all joints of a robot with loops, by Newton's steps from a guess.
+
+        The loops close in the assembly mode of the guess if it is near, within about half a radian or metre.
+        Derivatives by ``positions`` are those of the closed loops; the guess has none.
+
+        Args:
+            positions: Positions of the known joints (n,).
+            guess: Positions of all joints (nq,), such as those of the previous step.
+            known: Names of the known joints. Default: the motors if they determine all joints, else the independent
+                joints.
+            turns: Largest number of steps.
+            tolerance: Residual at which the loops are closed, in m and rad. Default: as for ``Robot.assemble``.
+
+        Returns:
+            Named tuple of q (nq,), solved (1 or 0), residual in m and rad, and turns.
+
+        Raises:
+            UnsupportedError: The robot has no loops.
+            LinkworkError: The known joints do not determine the others.
+        """
+        freedoms = _assembled_from(self.model, known)
+        size = self.model.coordinates.whole(freedoms).nq
+        goal = _vector("assemble", "positions", positions, (size,))
+        start = _vector("assemble", "guess", guess, (self.model.nq,))
+        limit = closing_tolerance(self.model) if tolerance is None else tolerance
+        results = assemble(self.model, freedoms, goal, start, turns, limit)
+        shapes = ((self.model.nq,), (), (), ())
+        return Assembled(*(_output(value, shape) for value, shape in zip(results, shapes, strict=True)))
+
     # -- motors, for controllers ---------------------------------------------------------------------------------
 
     def motor_positions(self, q: Any) -> Any:
@@ -233,6 +275,18 @@ class TracedRobot:
         return self.joint_accelerations(q, v, [0] * self.nv)[list(self.model.mobility.motors)]
 
 
+Assembled = namedtuple("Assembled", "q solved residual turns")
+
+
+def _assembled_from(model: Model, known: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the dofs of the known joints."""
+    if known is None and model.constrained:
+        motors = tuple(sorted(set(model.mobility.motors)))
+        if len(motors) == len(model.mobility.configuration) and determines(model, motors):
+            return motors
+    return known_freedoms(model, known)
+
+
 def _array(value: Any) -> Any:
     array = np.asanyarray(value)
     return TracedArray(array) if array.dtype == object else array
@@ -267,10 +321,14 @@ def compile(
     payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
     inputs: Sequence[str] = (),
+    known: Sequence[str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
     """Compile one quantity of a robot, or several into one program that does their common work once.
+
+    "assemble" is compiled alone. It closes the loops of a robot: ``q, solved, residual, turns = f(positions, guess)``,
+    as ``TracedRobot.assemble``.
 
     Args:
         robot: A Robot, or its Model.
@@ -292,6 +350,8 @@ def compile(
         drives: Which parameters of the drives have columns in a regressor, as in ``Robot.regressor``.
         inputs: Numbers of the robot that are inputs, each by its name: "gravity", "parameters:LINK", "payload:FRAME",
             "friction" and others, see the page on inputs. A call that leaves one out takes the robot's own.
+        known: Joints whose positions "assemble" takes. Default: the motors if they determine all joints, else the
+            independent joints.
         dtype: "float64" (default) or "float32".
         backend: "native" (default), or "interpreter", which runs in NumPy without LLVM.
 
@@ -309,12 +369,48 @@ def compile(
     """
     options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters, "payload": payload}
     options |= {"drives": drives, "inputs": inputs, "dtype": dtype, "backend": backend}
+    if quantity == ASSEMBLE:
+        return _compile_assembly(model_of(robot), known, options | {"method": method, "frame": frame})
+    if known is not None:
+        raise UnsupportedError("only assemble has known joints", got=f"known={known!r}")
     if isinstance(quantity, str):
         name, _, of = quantity.partition(":")
         if not isinstance(method, str):
             raise UnsupportedError("one quantity has one method", got=repr(method), fix="method='name'")
         return compile_quantity(robot, name, method=method, frame=of or frame, **options)
     return _several(robot, quantity, method, frame, **options)
+
+
+def _compile_assembly(model: Model, known: Sequence[str] | None, options: Mapping[str, Any]) -> Function:
+    """Compile the positions of all joints from those of the known ones and a guess."""
+    usual = {"method": "auto", "axes": "world", "parameters": "minimal"}
+    for name, value in options.items():
+        if name not in ("dtype", "backend") and value != usual.get(name) and value not in ((), [], None):
+            raise UnsupportedError(f"{ASSEMBLE} has no {name}", where=f"robot {model.name!r}", got=f"{name}={value!r}")
+    freedoms = _assembled_from(model, known)
+    layout, everything = model.coordinates.whole(freedoms).positions, model.coordinates.positions
+    tolerance = max(closing_tolerance(model), SINGLE if np.dtype(options["dtype"]) == np.float32 else 0)
+
+    def run(robot: TracedRobot, positions: Any, guess: Any) -> dict[str, Any]:
+        return robot.assemble(positions, guess, known=known, tolerance=tolerance)._asdict()
+
+    function = compile_function(
+        model, run, name=ASSEMBLE, dtype=options["dtype"], backend=options["backend"],
+        positions=Input((layout.size,), "rad (m for a prismatic joint)", f"positions of {', '.join(layout.joints)}"),
+        guess=Input((everything.size,), "rad (m for a prismatic joint)", "positions of all joints, near the result"),
+    )  # fmt: skip
+    label = replace(
+        function.label,
+        layouts={"positions": layout, "guess": everything, "q": everything},
+        meanings={
+            **function.label.meanings,
+            "q": "positions of all joints",
+            "solved": "1 where the loops are closed, else 0",
+            "residual": "residual of the loops, m and rad",
+            "turns": "number of Newton's steps",
+        },
+    )
+    return Function(function.program, label, function.dtype, function.backend)
 
 
 def _several(
@@ -412,6 +508,9 @@ def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[
         if not isinstance(text, str) or not isinstance(output, str):
             raise UnsupportedError("a quantity is a name", got=repr(text), expected="a text such as 'pose:hand'")
         name, _, of = text.partition(":")
+        if name == ASSEMBLE:
+            fix = "call robot.assemble(positions, guess) in a function of your own"
+            raise UnsupportedError(f"{ASSEMBLE} is compiled alone", got=", ".join(map(str, quantities)), fix=fix)
         if name not in QUANTITIES:
             raise UnknownNameError("quantity", name, QUANTITIES)
         parsed.append((output, name, of or (frame if QUANTITIES[name].of_frame else None)))

@@ -20,7 +20,7 @@ from .program.loops import final_value, turn
 from .program.program import MOST_DEPTH, MOST_TURNS, Loop, Program
 from .program.replay import replay
 from .program.traced_array import TracedArray
-from .scalar import ldl, less, less_equal, where
+from .scalar import ldl, less, less_equal, sqrt, where
 from .scalar.orthogonal import dot
 
 DAMPING = 1e-3  # per square of the residual
@@ -111,18 +111,18 @@ def repeat(body: Callable[[Any], Any], start: Any, turns: int, *, until: Callabl
             return _like(start, iter(values))
         values, turns = after, turns - 1
     if turns:
-        values = _repeated(following, going if until else None, values, turns)
+        values = looped(following, going if until else None, values, turns)
     return _like(start, iter(values))
 
 
-def _repeated(
+def looped(
     following: Callable[[Sequence[Any]], list[Any]],
     going: Callable[[Sequence[Any]], Any] | None,
     start: Sequence[Any],
     turns: int,
-    roots: Sequence[int] = (),
+    roots: Sequence[tuple[int, int]] = (),
 ) -> list[Any]:
-    """Return the final values of a loop of flat values; ``roots`` are its roots among them."""
+    """Return the final values of a loop of flat values; ``roots`` as in ``Loop``."""
     guard = int(going is not None)
 
     def one_turn(values: Sequence[Any]) -> list[Any]:
@@ -130,7 +130,7 @@ def _repeated(
         return [*([going(after)] if going else ()), *after]
 
     body, outside = _traced(one_turn, guard + len(start))
-    loop = Loop(body, int(turns), going is not None, tuple(guard + k for k in roots))
+    loop = Loop(body, int(turns), going is not None, tuple((guard + k, guard + m) for k, m in roots))
     given = [*([going(start)] if going else ()), *start, *outside]
     return [final_value(loop, guard + k, given) for k in range(len(start))]
 
@@ -185,13 +185,13 @@ def find_root(
     Example:
         >>> root = linkwork.find_root(lambda x: np.cos(x) - x, 1.0)
         >>> float(root.x), int(root.turns)
-        (0.7390851332151607, 5)
+        (0.7390851332151607, 4)
     """
-    if isinstance(turns, bool) or not isinstance(turns, (int, np.integer)) or not 0 < turns <= MOST_TURNS:
+    if isinstance(turns, bool) or not isinstance(turns, (int, np.integer)) or not 0 < turns < MOST_TURNS:
         raise UnsupportedError("wrong number of turns", where="find_root", got=repr(turns), expected="a whole number")
     guess = TracedArray(guess)
     start = [*_entries(guess)]
-    n, squared = len(start), tolerance * tolerance
+    n = len(start)
 
     def of(x: Sequence[Any]) -> list[Any]:
         r = [*_entries(residual(_like(guess, iter(x))))]
@@ -200,23 +200,40 @@ def find_root(
             raise ShapeError("the residual has a wrong size", where="find_root", got=len(r), expected=expected)
         return r
 
-    def following(values: Sequence[Any]) -> list[Any]:
-        *x, count, _ = values
+    def step(x: Sequence[Any]) -> tuple[list[Any], Any]:
         r, rows = _linearised(of, x)
         size = dot(r, r)
         A = [[dot(a, b) + (damping * size if i == j else 0) for j, b in enumerate(rows[: i + 1])]
              for i, a in enumerate(rows)]  # fmt: skip
         y = ldl.solve(*ldl.factor([[*row, *[0] * (len(A) - len(row))] for row in A]), r)
-        step = [dot(column, y) for column in zip(*rows, strict=True)]
-        return [*(a - b for a, b in zip(x, step, strict=True)), count + 1, size]
+        return [a - dot(column, y) for a, column in zip(x, zip(*rows, strict=True), strict=True)], size
+
+    x, *others = root_of(step, start, turns, tolerance)
+    return Root(_like(guess, iter(x)), *map(_array, others))
+
+
+def root_of(
+    step: Callable[[Sequence[Any]], tuple[Sequence[Any], Any]], start: Sequence[Any], turns: int, tolerance: float
+) -> tuple[list[Any], Any, Any, Any]:
+    """Return the root that steps of Newton's method lead to, as flat values: x, solved, residual, number of steps.
+
+    ``step`` takes x, and returns the next x and the squared residual at x.
+    """
+    n = len(start)
+
+    def following(values: Sequence[Any]) -> list[Any]:
+        x = values[n : 2 * n]
+        ahead, size = step(x)
+        return [*x, *ahead, values[-2] + 1, size]
 
     def going(values: Sequence[Any]) -> Any:
-        return less(squared, values[-1])
+        return less(tolerance * tolerance, values[-1])
 
-    *x, count, _ = _repeated(following, going, [*start, 0, np.inf], turns, range(n))
-    r = of(x)
-    size = dot(r, r) ** 0.5
-    return Root(_like(guess, iter(x)), *map(_array, (less_equal(size, tolerance), size, count)))
+    begin = [*[0] * n, *start, -1, np.inf]  # the first turn, which is always made, makes no step
+    roots = [(place, n + k) for k in range(n) for place in (k, n + k)]
+    *both, count, size = looped(following, going, begin, turns + 1, roots)
+    residual = sqrt(size)
+    return both[:n], less_equal(residual, tolerance), residual, count
 
 
 def _linearised(function: Callable[[Sequence[Any]], list[Any]], x: Sequence[Any]) -> tuple[list[Any], list[list[Any]]]:

@@ -170,13 +170,11 @@ HOSTILE = {
     "no turns": lambda d: d["loops"][0].update(turns=0),
     "too many turns": lambda d: d["loops"][0].update(turns=10**12),
     "guard": lambda d: d["loops"][0].update(guarded=1),
-    "roots": lambda d: d["loops"][0].update(roots=[99]),
-    "root": lambda d: d["loops"][0].update(roots=["0"]),
+    "roots": lambda d: d["loops"][0].update(roots=[[0, 99]]),
+    "root": lambda d: d["loops"][0].update(roots=[3]),
     "ports": lambda d: d["loops"][0]["body"]["inputs"][0].__setitem__(0, "x[0]; system()"),
-    "nothing carried": lambda d: d["loops"][0]["body"].update(results=[], outputs=[["following", [0], "state"]]),
-    "more carried than given": lambda d: d["loops"][0]["body"].update(
-        results=[0] * 99, outputs=[["following", [99], "state"]]
-    ),
+    "nothing carried": lambda d: d["loops"][0]["body"].update(results=[], outputs=[["y", [0], "state"]]),
+    "more carried than given": lambda d: d["loops"][0]["body"].update(results=[0] * 99, outputs=[["y", [99], "state"]]),
     "a broken body": lambda d: d["loops"][0]["body"]["instructions"].append([0, 10**6, 0]),
     "no loops": lambda d: d.pop("loops"),
     "beyond the loops": lambda d: d["instructions"].append([64 + 10**6, 0]),

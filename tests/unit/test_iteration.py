@@ -292,7 +292,7 @@ def test_out_of_reach_and_not_a_number():
     found = f(target, np.full(7, 0.25))
     assert found.solved.tolist() == [0, 0, 1]
     assert found.residual[0] > 1 and np.isfinite(found.x[0]).all() and found.turns[0] == 50
-    assert np.isnan(found.residual[1]) and found.turns[1] == 1  # nothing to be gained from more
+    assert np.isnan(found.residual[1]) and found.turns[1] == 0  # nothing to be gained from more
 
 
 # -- mistakes ----------------------------------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import ConstraintEquations, determines
+from ..constraints import ConstraintEquations
+from ..constraints.assembly_loop import closing_tolerance, known_freedoms
 from ..constraints.equations import in_loops
-from ..constraints.independent_rows import NOTHING, ROUNDINGS, closing_jacobian, lengths
+from ..constraints.independent_rows import NOTHING, closing_jacobian
 from ..constraints.legs import LegSolver
 from ..constraints.projection import search
-from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..errors import LinkworkError, ShapeError
 from ..function import Function
 from ..model import Coordinates, Model
 from ..model.coordinates import real_numbers
@@ -25,7 +26,6 @@ PLAIN, FLOAT = {float, int, np.float64}, np.dtype(float)
 STEPS, TRUE, FALSE = np.int64(NEWTON), np.True_, np.False_
 OPEN = 1e-6  # metres and radians: a guess with a smaller residual is a closed position, from which to continue
 SINGULAR = 1e-5  # conditioning below which a position is singular
-SLACK = 10  # factor on the residual at home that rounding may cause elsewhere
 BITS = 8  # factor on the rounding error of positions
 SHORTEST = 1e-6  # shortest stride, relative to the longest
 TURN = 0.5  # largest relative change of the Jacobian in a stride; from 1 on it may have been singular in between
@@ -96,23 +96,7 @@ class Assembler:
     """
 
     def __init__(self, model: Model, known: Sequence[str] | None = None):
-        if not model.constrained:
-            raise UnsupportedError(
-                "there is nothing to assemble: the robot has no loops",
-                where=f"robot {model.name!r}",
-                fix="q has no dependent positions: use it without assembling",
-            )
-        self.model = model
-        self.known = configuration = model.mobility.configuration
-        if known is not None:
-            self.known = tuple(sorted({k for name in known for k in model.joint_freedoms(name)}))
-        if len(self.known) != len(configuration) or not determines(model, self.known):
-            raise LinkworkError(
-                "these joints do not determine the positions of the others",
-                where=f"robot {model.name!r}",
-                got=f"{', '.join(self.names) or 'none'} ({len(self.known)} dofs)",
-                expected=f"{len(configuration)} dofs, such as {model.coordinates.of_freedoms(configuration)}",
-            )
+        self.model, self.known = model, known_freedoms(model, known)
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # solved in closed form
 
     @cached_property
@@ -142,13 +126,8 @@ class Assembler:
 
     @cached_property
     def tolerance(self) -> float:
-        """Default tolerance of the residual, in m and rad.
-
-        Redundant equations with rounded parameters have no exact solution, and leave a residual at home as well. Large
-        lengths add rounding errors.
-        """
-        equations = ConstraintEquations.closing(self.model, self.model.home)
-        return max(1e-12, SLACK * float(np.linalg.norm(equations.residual)), ROUNDINGS * lengths(equations)[1])
+        """Default tolerance of the residual, in m and rad."""
+        return closing_tolerance(self.model)
 
     @cached_property
     def _rounding(self) -> float:

@@ -9,6 +9,7 @@ from ..constraints import ConstraintEquations
 from ..constraints.legs import LegSolver
 from ..constraints.projection import closer, keeping
 from ..function import Function, Label
+from ..iteration import looped
 from ..model import Coordinates, Model
 from ..program import Port, trace
 from ..program.passes import schedule
@@ -22,6 +23,11 @@ STRIDE = 0.5  # radians or metres: longest stride of the known joints
 
 def _unknown(model: Model, known: Sequence[int]) -> list[int]:
     return [k for k in range(model.coordinates.nv) if k not in known]
+
+
+def _newton(model: Model, known: Sequence[int], q: Sequence[Any]) -> list[Any]:
+    """Return the positions after a plain Newton step from q."""
+    return closer(ConstraintEquations.closing(model, q), q, keeping(known))
 
 
 def _quality(model: Model, known: Sequence[int], q: list[Any]) -> list[Any]:
@@ -57,9 +63,7 @@ def newton_function(model: Model, known: Sequence[int], places: Sequence[int], l
 
     def run(q: list[Any], goal: list[Any]) -> Sequence[Any]:
         start = _with(q, places, goal)
-        at = start
-        for _ in range(NEWTON):
-            at = closer(ConstraintEquations.closing(model, at), at, keeping(known))
+        at = looped(lambda x: _newton(model, known, x), None, start, NEWTON)
         residual, wrong, conditioning = _quality(model, known, at)
         for before, after in zip(*(legs.slopes(each) for each in (start, at)), strict=True) if legs else ():
             wrong = wrong + 1 - sign(before * after)
@@ -86,9 +90,7 @@ def stride_function(model: Model, known: Sequence[int], places: Sequence[int], o
         for k, value in zip(unknown, solver.solve([dot(row, step) for row in equations.J]), strict=True):
             step[k] = -value
         at = model.moved(begin, step)
-        for _ in range(NEWTON - 1):
-            at = _with(at, places, goal)
-            at = closer(ConstraintEquations.closing(model, at), at, keeping(known))
+        at = looped(lambda x: _newton(model, known, _with(x, places, goal)), None, at, NEWTON - 1)
         turn: Any = 0
         sizes = [dot(column, column) for column in before]
         for a, b, size in zip(before, ConstraintEquations.closing(model, at).columns(unknown), sizes, strict=True):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..compose import ASSEMBLE
 from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
@@ -104,6 +105,9 @@ def evaluate(
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
+    if ASSEMBLE in quantity:
+        fix = "give positions of the independent joints: every quantity of a robot with loops assembles --q first"
+        raise LinkworkError(f"{ASSEMBLE} cannot be evaluated here", got="positions and a guess as inputs", fix=fix)
     definitions = [quantity_of(model, text.partition(":")[0]) for text in quantity]
     inputs = list(dict.fromkeys(name for each in definitions for name in each.inputs))
     outputs = [variable for each in definitions for variable in each.outputs]

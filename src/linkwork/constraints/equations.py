@@ -202,6 +202,12 @@ class ConstraintEquations:
         """For each equation, whether it constrains positions, and not velocities alone."""
         return self._selected([*holding_positions(self.model)])
 
+    @property
+    def block_sizes(self) -> list[int]:
+        """Number of equations of each constraint."""
+        owners = self._selected([k for k, loop in enumerate(self.loops) for _ in loop.kind.rows])
+        return [owners.count(k) for k in range(len(self.loops))]
+
     @cached_property
     def residual(self) -> list[Scalar]:
         """By how much each equation is violated: m or (small) rad; zero for equations of velocities alone."""

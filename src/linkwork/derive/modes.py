@@ -116,7 +116,10 @@ def _final_columns(loop: Loop, given: Sequence[Any], columns: Sequence[Column]) 
     if loop.roots:
         values = _at_root(loop, given)
         found = forward(loop.body, values, dict(enumerate(columns[n:], n)))
-        return [found[k] if k in loop.roots else {} for k in range(n)]
+        columns = [{} for _ in range(n)]
+        for k, source in loop.roots:
+            columns[k] = found[source]
+        return columns
     places = _carried_places(loop, columns)
     graph, carried = Graph(), [(k, d) for k in range(n) for d in sorted(places[k])]
     fixed = [(k, d) for k in range(n, len(columns)) for d, x in columns[k].items() if isinstance(x, Node)]
@@ -159,9 +162,9 @@ def _final_terms(loop: Loop, given: Sequence[Any], weights: Mapping[int, Any]) -
     n = loop.carried
     if loop.roots:
         wanted: dict[int, Any] = {}
-        for k in {*loop.roots} & weights.keys():
-            result = loop.body.results[k]
-            wanted[result] = wanted.get(result, 0) + weights[k]
+        for k, source in loop.roots:
+            result = loop.body.results[source]
+            wanted[result] = wanted.get(result, 0) + weights.get(k, 0)
         moving = dependent(loop.body, range(n, len(given)))
         row = reverse(loop.body, _at_root(loop, given), wanted, moving)
         return [(k, row[k]) for k in range(n, len(given))]

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from .. import pipeline
+from ..compose import ASSEMBLE
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
 from ..function import Function
@@ -115,6 +116,8 @@ def passes(robot: Robot, quantity: str | None = None, method: str | None = None,
     _, selected = _selected(robot, quantity, method, **options)
     tables = []
     for name, method_name, how in selected:
+        if name == ASSEMBLE:
+            raise LinkworkError(f"passes are not counted for {name}: its work is in a loop", fix="count it without")
         pass_names, program = pipeline.traced(robot, name, method=method_name, **how)
         tables.append({"quantity": name, "method": pass_names, "passes": pass_by_pass(program)})
     return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
@@ -177,14 +180,16 @@ def _selected(
 
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
     """Return the frame to use; raise an error for an unknown name."""
-    if quantity and quantity not in QUANTITIES:
-        raise UnknownNameError("quantity", quantity, QUANTITIES)
+    if quantity and quantity not in (*QUANTITIES, ASSEMBLE):
+        raise UnknownNameError("quantity", quantity, [*QUANTITIES, ASSEMBLE])
     if parameters not in PARAMETERS:
         raise UnknownNameError("choice of parameters", parameters, PARAMETERS)
     return robot.model.frame(frame or robot.frame_names[-1]).name
 
 
 def _of_frame(quantity: str, frame: str) -> dict[str, str]:
+    if quantity == ASSEMBLE:
+        return {}
     if quantity not in QUANTITIES:
         raise UnknownNameError("quantity", quantity, QUANTITIES)
     return {"frame": frame} if QUANTITIES[quantity].of_frame else {}
@@ -202,7 +207,8 @@ def _pairs(robot: Robot, quantity: str | None, method: str | None) -> list[tuple
 
 
 def _names(robot: Robot, quantity: str) -> list[str]:
-    return [m.name for m in methods(quantity) if not m.refusal(robot.model)] or ["auto"]
+    known = () if quantity == ASSEMBLE else methods(quantity)
+    return [m.name for m in known if not m.refusal(robot.model)] or ["auto"]
 
 
 def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
@@ -241,18 +247,29 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
     stages = {"on_line": "on line, per state", "off_line": "off line, per set of parameters"}
     for stage, when in stages.items():
         of_stage = [row for row in rows if stage in row]
-        names = [key for key in Operations().to_dict() if key not in RARE or any(row[stage][key] for row in of_stage)]
+        counted = [row[stage] for row in of_stage]
+        counted += [each for turns in map(_turns, counted) for _, each in turns]
+        names = [key for key in Operations().to_dict() if key not in RARE or any(each[key] for each in counted)]
         result: list[list[Any]] = []
         for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
             group = list(some)
             if group[0]["method"]:
                 result.append([quantity, *[None] * len(names)])
             for row in group:
-                counts = [row[stage][name] or (None if name in RARE else 0) for name in names]
-                result.append([f"  {row['method']}" if row["method"] else quantity, *counts])
+                title = f"  {row['method']}" if row["method"] else quantity
+                for head, each in ((title, row[stage]), *_turns(row[stage])):
+                    result.append([head, *(each[name] or (None if name in RARE else 0) for name in names)])
         columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
         yield Table(f"{facts['robot']}: operations {when}", columns, result)
     yield Table("", [], [], [*notes, *facts["refused"]])
+
+
+def _turns(operations: Mapping[str, Any], indent: str = "  ") -> list[tuple[str, Mapping[str, Any]]]:
+    """Return a title and the operations of a turn of each loop, those inside others after these."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for loop in operations.get("loops", ()):
+        found += [(f"{indent}a turn, of at most {loop['turns']}", loop["each"]), *_turns(loop["each"], f"{indent}  ")]
+    return found
 
 
 def pass_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
@@ -279,7 +296,7 @@ def derivative_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
             counts = [row["on_line"][name] for name in names]
             times = f"{counts[-1] / itself:.2f}" if itself else None
             rows.append([row["how"], ", ".join(row["gives"]), *counts, times])
-        of = f" of {facts['frame']}" if QUANTITIES[each["quantity"]].of_frame else ""
+        of = f" of {facts['frame']}" if _of_frame(each["quantity"], facts["frame"]) else ""
         by = f" by {each['method']}" if each["method"] else ""
         form = f"{each['quantity']}_derivatives"
         notes = [f"Rows named after a method: {form}, a quantity of its own."] if form in QUANTITIES else []

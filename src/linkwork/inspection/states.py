@@ -9,6 +9,7 @@ import numpy as np
 from ..assembly import Assembler
 from ..compose import compile
 from ..formulations import layouts, sizes
+from ..function import Function
 from ..model import Model
 from ..robot import Robot
 from ..sim import zero
@@ -45,6 +46,12 @@ def unit(model: Model, units: str | tuple[str, str], *, base: bool = True) -> st
     joints = [joint for joint in model.coordinates.joints if base or not joint.kind.free]
     turns = {turns for joint in joints for turns in joint.kind.turning}
     return f"{turning} | {sliding}" if len(turns) == 2 else sliding if turns == {False} else turning
+
+
+def assembly_states(model: Model, function: Function, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Return inputs of the compiled "assemble": known positions a little beyond those of closed states q, the guess."""
+    known = q[:, model.coordinates.places(function.label.layouts["positions"].joints)]
+    return {"positions": known + 1e-2, "guess": q}
 
 
 def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarray]:

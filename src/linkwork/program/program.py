@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, cached_property
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -58,7 +59,7 @@ ARITY = {op: 1 if op in UNARY else 3 if op in (*FUSED, Op.SELECT) else 2 for op 
 
 STATE, PARAMETER = "state", "parameter"
 FORMAT = "linkwork-program-1"
-GIVEN, FOLLOWING = "given", "following"  # ports of the body of a loop
+GIVEN, FOLLOWING = "x", "y"  # ports of the body of a loop
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ class Loop:
         turns: Number of turns, or the largest number if ``guarded``.
         guarded: Whether a state takes another turn only where its first carried value is not zero. Its values do not
             change afterwards.
-        roots: Carried values at a fixed point of the body. Their derivatives follow from the body there, not from the
-            turns, and other carried values count as constants. Empty: all derivatives are those of the turns.
+        roots: Pairs (k, m) of carried values, if the loop ends at a fixed point of the body. The derivatives of value k
+            are those of what the body makes of value m there, with all carried values held. All other carried values
+            count as constants. Empty: all derivatives are those of the turns.
 
     Example:
         >>> robot.gravity.program.loops
@@ -95,7 +97,7 @@ class Loop:
     body: Program
     turns: int
     guarded: bool = False
-    roots: tuple[int, ...] = ()
+    roots: tuple[tuple[int, int], ...] = ()
 
     def __hash__(self) -> int:
         return hash((self.turns, self.body.results))  # all instructions would take long
@@ -216,8 +218,8 @@ class Program:
         for loop in self.loops:
             body, n = loop.body.check(), loop.carried
             ports = (Port(GIVEN, (body.n_inputs,)),), (Port(FOLLOWING, (n,)),)
-            fits = (body.inputs, body.outputs) == ports and 0 < n <= body.n_inputs and {*loop.roots} <= {*range(n)}
-            if not fits or not 0 < loop.turns <= MOST_TURNS:
+            fits = (body.inputs, body.outputs) == ports and 0 < n <= body.n_inputs
+            if not fits or not 0 < loop.turns <= MOST_TURNS or not {*chain(*loop.roots)} <= {*range(n)}:
                 got = f"{loop.turns} turns of {body.inputs} -> {body.outputs}"
                 raise LinkworkError("a loop is malformed", where=f"program {self.name!r}", got=got)
         arity: dict[int, int] = {int(op): n for op, n in ARITY.items()}
@@ -336,10 +338,10 @@ def _loops(data: Any, depth: int) -> tuple[Loop, ...]:
     loops = []
     for row in rows:
         roots = entry(row, "roots", list)
-        if not all(type(k) is int for k in roots):
-            raise ValueError("a root of a loop is not a whole number")
+        if not all(type(pair) is list and [type(k) for k in pair] == [int, int] for pair in roots):
+            raise ValueError("a root of a loop is not a pair of whole numbers")
         body = _read(entry(row, "body", dict), depth + 1)
-        loops.append(Loop(body, entry(row, "turns", int), entry(row, "guarded", bool), tuple(roots)))
+        loops.append(Loop(body, entry(row, "turns", int), entry(row, "guarded", bool), tuple(map(tuple, roots))))
     return tuple(loops)
 
 

@@ -126,16 +126,16 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     for loop, k in loops.items():
         body = f"body_{k}"
         turn = f"static void {body}({_parameters(loop.body.inputs, loop.body.outputs, real)})"
-        yield from _functions(loop.body, turn, real, loops, f"{body}_part")
+        yield from _functions(loop.body, turn, real, loops, body)
         yield _loop(loop, k, real)
-    yield from _functions(program, prototype, real, loops, "part")
+    yield from _functions(program, prototype, real, loops)
 
 
-def _functions(program: Program, prototype: str, real: str, loops: Mapping[Loop, int], part_name: str) -> Iterator[str]:
-    """Parts, and the function itself."""
+def _functions(program: Program, prototype: str, real: str, loops: Mapping[Loop, int], body: str = "") -> Iterator[str]:
+    """Parts, and the function itself; ``body``: its name, if it is that of a loop."""
     names = value_names(program, lambda number: literal(number, real))
     statements = list(_statements(program, names, real, loops))
-    ending = list(_ending(program, names))
+    ending, part_name = list(_ending(program, names, in_place=bool(body))), f"{body}_part" if body else "part"
     if len(statements) <= PART:
         yield _definition(prototype, [*statements, *ending], {}, real, program.inputs)
         return
@@ -185,10 +185,12 @@ def _statements(program: Program, names: Sequence[str], real: str, loops: Mappin
             yield Statement((f"sin_{names[k][4:]}", f"cos_{names[k][4:]}"), names[args[0]])
 
 
-def _ending(program: Program, names: Sequence[str]) -> Iterator[Statement]:
-    """The outputs are written last; an input that is a result is read before."""
+def _ending(program: Program, names: Sequence[str], in_place: bool) -> Iterator[Statement]:
+    """The outputs are written last; an input that is a result is read before, unless it is sure to be there still: with
+    ``in_place`` the only output is written over the only input from its first entry on."""
     places = [f"{port.name}[{k}]" for port in program.outputs for k in range(port.size)]
-    copies = {r: f"copy{r}" for r in program.results if r < program.n_inputs}
+    inputs = [(k, r) for k, r in enumerate(program.results) if r < program.n_inputs]
+    copies = {r: f"copy{r}" for k, r in inputs if not in_place or r < k}
     yield from (Statement((copy,), names[r]) for r, copy in copies.items())
     for place, r in zip(places, program.results, strict=True):
         yield Statement((), f"{place} = {copies.get(r, names[r])}")
