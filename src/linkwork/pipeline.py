@@ -285,8 +285,8 @@ def choose(
 ) -> Method:
     """Return the method of a quantity that is part of a larger program.
 
-    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
-    the bias.
+    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A
+    computes the inertia matrix, B the bias.
     """
     if not isinstance(method, str):
         raise UnknownNameError(f"method of {quantity}", method, (*CHOOSING, *(each.name for each in methods(quantity))))
