@@ -73,7 +73,8 @@ class Function(Differentiable):
     ):
         self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
         self._tangents = tangents or {}
-        self._made_before: dict[tuple[Any, ...], Function] = {}  # what was derived from it
+        self._known: dict[tuple[Any, ...], Function] = {}  # what was derived from it
+        self._stages: tuple[Function, Function] | None = None
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
@@ -174,15 +175,13 @@ class Function(Differentiable):
         key: tuple[Any, ...],
         make: Callable[[], tuple[Program, Label]],
         again: Callable[[Function], Function] | None = None,
-        tangents: Mapping[str, Program] | None = None,
     ) -> Function:
         """Return a function derived from this one, made once; ``again`` derives it from this one with wrenches."""
-        if key not in self._made_before:
+        if key not in self._known:
             loaded = self._with_wrenches
             more = (lambda names: again(loaded(names))) if loaded and again else None
-            along = self.tangents if tangents is None else tangents
-            self._made_before[key] = Function(*make(), self.dtype, self.backend, more, along)
-        return self._made_before[key]
+            self._known[key] = Function(*make(), self.dtype, self.backend, more, self.tangents)
+        return self._known[key]
 
     def __repr__(self) -> str:
         method = f" by {self.label.method}" if self.label.method else ""
@@ -429,15 +428,15 @@ class Function(Differentiable):
             True
         """
         self._require_parameters()
-
-        def first() -> tuple[Program, Label]:
-            return self._part(split_stages(self.program)[0], "preparation", nominal=self.label.nominal)
-
-        def second() -> tuple[Program, Label]:
-            return self._part(split_stages(self.program)[1], PREPARED)
-
-        late = {name: x for name, x in self.tangents.items() if not self._parameters.intersection(_names(x.inputs))}
-        return self._derived(("preparation",), first, tangents={}), self._derived((PREPARED,), second, tangents=late)
+        if self._stages is None:
+            before, after, tangents = split_stages(self.program, self.tangents)
+            parts = self._part(before, "preparation", nominal=self.label.nominal), self._part(after, PREPARED)
+            first, second = (
+                Function(*part, self.dtype, self.backend, tangents=t)
+                for part, t in zip(parts, ({}, tangents), strict=True)
+            )
+            self._stages = first, second
+        return self._stages
 
     def prepare(self, values: Mapping[str, Any] | None = None, **named: Any) -> Function:
         """Return the function with numbers of the robot fixed, for numbers that stay.
@@ -463,14 +462,12 @@ class Function(Differentiable):
             'q(7) -> g(7)'
         """
         self._require_parameters()
-        before, _ = self.stages()
-        arrays = self._known({**(values or {}), **named}, before)
+        before, after = self.stages()
+        arrays = self._one_set({**(values or {}), **named}, before)
         numbers = np.asarray(before(*arrays.values()), float).ravel().tolist()
         known = {PREPARED: numbers}
-        parameters = {name: array.ravel().tolist() for name, array in arrays.items()}
-        program = with_known(split_stages(self.program)[1], known)
-        tangents = {name: with_known(x, {k: parameters[k] for k in _names(x.inputs) if k in parameters})
-                    for name, x in self.tangents.items()}  # fmt: skip
+        program = with_known(after.program, known)
+        tangents = {name: with_known(each, known) for name, each in after.tangents.items()}
         program, label = self._part(replace(program, name=self.program.name), "")
         loaded = self._with_wrenches
         more = (lambda names: loaded(names).prepare(arrays)) if loaded else None
@@ -486,7 +483,7 @@ class Function(Differentiable):
             fix = 'compile it with inputs, such as robot.compile(..., inputs=["gravity"])'
             raise LinkworkError("no input is a number of the robot", where=self.__name__, got=self.signature, fix=fix)
 
-    def _known(self, values: Mapping[str, Any], before: Function) -> dict[str, np.ndarray]:
+    def _one_set(self, values: Mapping[str, Any], before: Function) -> dict[str, np.ndarray]:
         """Return one array for each input of the first stage."""
         ports = before.program.inputs
         bound = before._bind((), values)

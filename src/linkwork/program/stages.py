@@ -11,29 +11,48 @@ from typing import Any
 
 from .counts import depends_on_state
 from .passes.dead import rebuild
-from .program import ARITY, PARAMETER, Op, Port, Program
+from .program import ARITY, PARAMETER, STATE, Op, Port, Program
 
 PREPARED = "prepared"  # the vector that the second stage takes from the first
 Value = int | float  # the number of a value, or what it is
 
 
-def split_stages(program: Program) -> tuple[Program, Program]:
+def split_stages(program: Program, tangents: Mapping[str, Program] = {}) -> tuple[Program, Program, dict[str, Program]]:
     """Return the program of what depends on parameters alone, whose output is the vector ``prepared``, and the program
-    of the rest, which takes this vector in place of the parameters."""
+    of the rest, which takes this vector in place of the parameters.
+
+    So do the ``tangents``, programs of some of the same inputs.
+    """
     on_line = depends_on_state(program)
     constants = range(program.n_inputs, program.first_instruction)
-    used = {a for number, code in program.numbered() if on_line[number] for a in code[1:]} | {*program.results}
-    handed = sorted(k for k in used if not on_line[k] and k not in constants)
-    parameters = tuple(port for port in program.inputs if port.stage == PARAMETER)
-    states = tuple(port for port in program.inputs if port.stage != PARAMETER)
-    vector = Port(PREPARED, (len(handed),))
-    before = replace(program, name=f"{program.name}_preparation", inputs=parameters, outputs=(vector,))
-    after = replace(program, name=f"{program.name}_{PREPARED}", inputs=(*states, replace(vector, stage=PARAMETER)))
-    given = _numbers(program, parameters), [*_numbers(program, states), *handed]
-    return (
-        _stage(program, before, given[0], [k for k, late in enumerate(on_line) if not late], handed),
-        _stage(program, after, given[1], [k for k, late in enumerate(on_line) if late], program.results),
+    parameters, states = (
+        tuple(p for p in program.inputs if (p.stage == PARAMETER) == early) for early in (True, False)
     )
+    used = {a for number, code in program.numbered() if on_line[number] for a in code[1:]} | {*program.results}
+    of_tangents = {port for tangent in tangents.values() for port in tangent.inputs}
+    used |= {*_numbers(program, [port for port in parameters if port in of_tangents])}
+    handed = sorted(k for k in used if not on_line[k] and k not in constants)
+    vector = Port(PREPARED, (len(handed),))
+    later = (*states, replace(vector, stage=PARAMETER))
+    early = tuple(replace(port, stage=STATE) for port in parameters)
+    before = replace(program, name=f"{program.name}_preparation", inputs=early, outputs=(vector,))
+    after = replace(program, name=f"{program.name}_{PREPARED}", inputs=later)
+    given = [*_numbers(program, states), *handed]
+    return (
+        _stage(
+            program, before, _numbers(program, parameters), [k for k, late in enumerate(on_line) if not late], handed
+        ),
+        _stage(program, after, given, [k for k, late in enumerate(on_line) if late], program.results),
+        {name: _as_later(tangent, program, later, given) for name, tangent in tangents.items()},
+    )
+
+
+def _as_later(tangent: Program, program: Program, inputs: tuple[Port, ...], given: Sequence[int]) -> Program:
+    """Return a program of some inputs of ``program`` as one of ``inputs``, which hold the values ``given`` of it."""
+    own = dict(zip(_numbers(program, tangent.inputs), range(tangent.n_inputs), strict=True))
+    places = [own.get(k, -1 - n) for n, k in enumerate(given)]  # negative: not one of the tangent
+    part = replace(tangent, inputs=inputs)
+    return _stage(tangent, part, places, range(tangent.n_values), tangent.results)
 
 
 def _stage(
