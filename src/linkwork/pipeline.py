@@ -201,9 +201,10 @@ def traced(
     method: str = "auto",
     frame: str | None = None,
     parameters: str = "minimal",
+    inputs: Sequence[str] = (),
 ) -> tuple[str, Program]:
     """Return the method that ``compile`` would choose, and its traced program before the passes."""
-    problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters)
+    problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters, inputs=checked_inputs(inputs))
     chosen, program, _ = _fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 

@@ -142,7 +142,9 @@ def test_urdf(base):
     names = [f"geometry:{name}" for name in reversed(by_name)]
     agree(robot, linkwork.load(text=urdf(values), base=base), apart, FEW[:2], inputs=names)
     one = np.array([row if k == 1 else old for k, (row, old) in enumerate(zip(values, nominal, strict=True))])
-    agree(robot, linkwork.load(text=urdf(one), base=base), {"geometry_bolt": values[1]}, FEW[:2], inputs=["geometry:bolt"])
+    agree(
+        robot, linkwork.load(text=urdf(one), base=base), {"geometry_bolt": values[1]}, FEW[:2], inputs=["geometry:bolt"]
+    )
 
 
 def reloaded(description, values):
