@@ -28,7 +28,7 @@ from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedErro
 from .formulations import QUANTITIES, Problem, layouts, methods, sizes
 from .formulations.quantity import VARIABLES
 from .function import Function
-from .metadata import PORT_NAME, Label, Nominal
+from .metadata import PORT_NAME, Label
 from .model import Model, NumberInput, command_vector, number_inputs
 from .pipeline import (
     HasModel,
@@ -450,9 +450,8 @@ def _several(
     for problem in problems.values():
         shapes |= problem.inputs
     numbers: dict[str, NumberInput] = {}
-    nominal: dict[str, Nominal] = {}
     for problem in sorted(problems.values(), key=lambda problem: -len(problem.numbers)):  # that of most inputs first
-        numbers, nominal = numbers | problem.numbers, nominal | nominal_of(problem)
+        numbers |= {name: each for name, each in problem.numbers.items() if name not in numbers}
     order = [*(name for name in shapes if name not in numbers), *(name for name in numbers if name in shapes)]
     ports = [Port(name, shapes[name], PARAMETER if name in numbers else STATE) for name in order]
 
@@ -474,7 +473,7 @@ def _several(
         meanings |= {key: known[key] for key in problem.inputs}
         several = len(problem.outputs) > 1
         meanings |= {(f"{output}_{key}" if several else output): known[key] for key in problem.outputs}
-    more = wrenches, options["payload"], nominal
+    more = wrenches, options["payload"], numbers
     return _compiled(model, name, ports, run, asked, meanings, dtype, options["backend"], *more)
 
 
@@ -555,7 +554,6 @@ def compile_function(
         )
     ports += [Port(name, each.shape, PARAMETER) for name, each in numbers.items()]
     meanings |= {name: ", ".join(filter(None, (each.meaning, each.unit))) for name, each in numbers.items()}
-    nominal = {name: Nominal(each.name, each.rows, each.nominal) for name, each in numbers.items()}
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         of_robot = {each.name: values[name] for name, each in numbers.items()}
@@ -572,7 +570,7 @@ def compile_function(
         if quantity not in QUANTITIES:
             raise UnknownNameError("quantity of methods=", quantity, QUANTITIES, where=where)
     chosen = dict(methods or {})
-    return _compiled(model, label, ports, run, chosen, meanings, dtype, backend, nominal=nominal)
+    return _compiled(model, label, ports, run, chosen, meanings, dtype, backend, numbers=numbers)
 
 
 def named_arguments(function: Callable[..., Any], where: str) -> list[inspect.Parameter]:
@@ -684,11 +682,11 @@ def _compiled(
     backend: str,
     wrenches: tuple[str, ...] = (),
     payload: str | None = None,
-    nominal: Mapping[str, Nominal] = {},
+    numbers: Mapping[str, NumberInput] = {},
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
     program, problems = shortest_program(name, ports, run, asked)
-    if twice := [port.name for port in program.outputs if port.name in nominal]:
+    if twice := [port.name for port in program.outputs if port.name in numbers]:
         fix = f'give the output another name: {{"my_name": "{twice[0]}", ...}}'
         raise LinkworkError("an output has the name of an input", where=name, got=twice[0], fix=fix)
     known = layouts(model)
@@ -703,10 +701,10 @@ def _compiled(
         wrenches=wrenches,
         payload=payload or "",
         assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
-        nominal=nominal,
+        nominal=nominal_of(numbers),
         meanings=meanings,
     )
-    along = partial(tangents, model) if Port("q", (model.nq,)) in ports else None
+    along = partial(tangents, model, numbers) if Port("q", (model.nq,)) in ports else None
     return Function(optimised(program), label, dtype, backend, None, along)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, cached_property, partial
 from inspect import signature
 from itertools import combinations
@@ -26,9 +26,9 @@ from .errors import (
     require_memory,
 )
 from .files import parse_json, read_text, write_text
-from .metadata import FORMAT, Label, read_document
+from .metadata import FORMAT, Label, Nominal, read_document
 from .model.coordinates import Layout, kind_of
-from .program import Operations, Port, Program, count
+from .program import PARAMETER, PREPARED, Operations, Port, Program, count, split_stages, with_known
 from .program.program import result_type
 from .program.traced_array import TracedArray
 from .quoting import printable
@@ -75,6 +75,7 @@ class Function(Differentiable):
         self.program, self.label, self.dtype, self.backend = program, label, dtype, backend
         self._tangents = tangents or {}
         self._known: dict[tuple[Any, ...], Function] = {}  # what was derived from it
+        self._stages: tuple[Function, Function] | None = None
         self.__name__ = program.name
         self._with_wrenches = cache(with_wrenches) if with_wrenches else None
         self._ufunc: Callable[..., Any] | None = None
@@ -411,6 +412,114 @@ class Function(Differentiable):
                 raise ShapeError("out does not fit", where=self.__name__, got=got, fix="give each an array of its own")
         return outs
 
+    # -- in stages -----------------------------------------------------------------------------------------------
+
+    def stages(self) -> tuple[Function, Function]:
+        """Split the function by when its inputs are known, for numbers that change now and then.
+
+        The first function computes what depends on numbers of the robot alone, as one vector; the second takes this
+        vector after the state, and computes the rest. Both together give the bits of the whole.
+
+        Returns:
+            The two Functions.
+
+        Raises:
+            LinkworkError: No input of the function is a number of the robot.
+
+        Example:
+            >>> f = robot.compile("gravity", inputs=["payload:panda_link8"])
+            >>> before, after = f.stages()
+            >>> load = [1.5, 0, 0, 0.1, 0, 0, 0, 0, 0, 0]
+            >>> bool((after(np.ones(7), before(load)) == f(np.ones(7), load)).all())
+            True
+        """
+        self._require_parameters()
+        if self._stages is None:
+            before, after, tangents = split_stages(self.program, self.tangents)
+            parts = self._part(before, "preparation", nominal=self.label.nominal), self._part(after, PREPARED)
+            first, second = (
+                Function(*part, self.dtype, self.backend, tangents=t)
+                for part, t in zip(parts, ({}, tangents), strict=True)
+            )
+            self._stages = first, second
+        return self._stages
+
+    def prepare(self, values: Mapping[str, Any] | None = None, **named: Any) -> Function:
+        """Return the function with numbers of the robot fixed, for numbers that stay.
+
+        What depends on them alone is computed now, and built in. A call costs about what it costs without such inputs.
+
+        Args:
+            values: Values by name of the input. Default: the robot's own, also for those left out.
+            **named: Values by name, too.
+
+        Returns:
+            A Function of the other inputs, compiled at its first use.
+
+        Raises:
+            LinkworkError: No input of the function is a number of the robot.
+            UnknownNameError: There is no such input.
+            ShapeError: A value has the wrong shape, or is not finite. A batch of values is for ``stages``.
+
+        Example:
+            >>> f = robot.compile("gravity", inputs=["payload:panda_link8", "gravity"])
+            >>> g = f.prepare({"payload:panda_link8": [1.5, 0, 0, 0.1, 0, 0, 0, 0, 0, 0]})
+            >>> g.signature
+            'q(7) -> g(7)'
+        """
+        self._require_parameters()
+        before, after = self.stages()
+        arrays = self._one_set({**(values or {}), **named}, before)
+        numbers = np.asarray(before(*arrays.values()), float).ravel().tolist()
+        known = {PREPARED: numbers}
+        program = with_known(after.program, known)
+        tangents = {name: with_known(each, known) for name, each in after.tangents.items()}
+        program, label = self._part(replace(program, name=self.program.name), "")
+        loaded = self._with_wrenches
+        more = (lambda names: loaded(names).prepare(arrays)) if loaded else None
+        return Function(program, label, self.dtype, self.backend, more, tangents)
+
+    @property
+    def _parameters(self) -> set[str]:
+        """Names of the inputs that are known before the state."""
+        return {port.name for port in self.program.inputs if port.stage == PARAMETER}
+
+    def _require_parameters(self) -> None:
+        if not self._parameters:
+            fix = 'compile it with inputs, such as robot.compile(..., inputs=["gravity"])'
+            raise LinkworkError("no input is a number of the robot", where=self.__name__, got=self.signature, fix=fix)
+
+    def _one_set(self, values: Mapping[str, Any], before: Function) -> dict[str, np.ndarray]:
+        """Return one array for each input of the first stage."""
+        ports = before.program.inputs
+        bound = before._bind((), values)
+        arrays = {port.name: before._array(port, x) for port, x in zip(ports, bound, strict=True)}
+        for port in ports:
+            if arrays[port.name].shape != port.shape or not np.isfinite(arrays[port.name]).all():
+                where, expected = f"{self.__name__}, prepare, {port.name!r}", f"finite numbers of shape {port.shape}"
+                got = f"shape {arrays[port.name].shape}" if arrays[port.name].shape != port.shape else "not finite"
+                fix = "for a batch of values use f.stages()"
+                raise ShapeError("one set of numbers is prepared", where=where, got=got, expected=expected, fix=fix)
+        return arrays
+
+    def _part(self, program: Program, what: str, nominal: Mapping[str, Nominal] = {}) -> tuple[Program, Label]:
+        """Return the program of a stage with its metadata."""
+        names = {*_names(program.inputs), *_names(program.outputs)}
+        label = self.label
+        meanings = {name: text for name, text in label.meanings.items() if name in names}
+        if PREPARED in names:
+            meanings[PREPARED] = f"what depends on {', '.join(sorted(self._parameters))} alone"
+        return program, replace(
+            label,
+            quantity=f"{label.quantity}_{what}" if what else label.quantity,
+            layouts={name: layout for name, layout in label.layouts.items() if name in names},
+            wrenches=label.wrenches if "wrenches" in names else (),
+            payload=label.payload if "payload" in names else "",
+            nominal=nominal,
+            meanings=meanings,
+            patterns={name: pattern for name, pattern in label.patterns.items() if name in names},
+        )
+
     # -- keeping -------------------------------------------------------------------------------------------------
 
     def _document(self) -> dict[str, Any]:
@@ -557,6 +666,10 @@ class Function(Differentiable):
 
     def __reduce__(self):
         return Function, (self.program, self.label, self.dtype, self.backend, None, self.tangents)
+
+
+def _names(ports: Sequence[Port]) -> list[str]:
+    return [port.name for port in ports]
 
 
 def _help(function: Function) -> str:

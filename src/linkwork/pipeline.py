@@ -14,7 +14,7 @@ from .errors import UnknownNameError, UnsupportedError
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import DTYPES, Label, Nominal
-from .model import Model, number_inputs
+from .model import Model, NumberInput, number_inputs, with_numbers
 from .parameters import parameter_vector
 from .program import PARAMETER, STATE, Port, Program, count, trace
 from .program.passes import absorb_signs, fuse_multiply_add
@@ -119,7 +119,8 @@ def compile_quantity(
         each, _, program = _fewest(candidates)
         chosen = [(each, program)]
     functions = [
-        Function(program, _label(each), dtype, backend, more, partial(tangents, model)) for each, program in chosen
+        Function(program, _label(each), dtype, backend, more, partial(tangents, model, each.numbers))
+        for each, program in chosen
     ]
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
@@ -148,18 +149,23 @@ def bound(
     return Problem(model, quantity, parameters=parameters, columns=columns, as_inputs=inputs, **options)
 
 
-def tangents(model: Model) -> dict[str, Program]:
-    """Return a program of dq/dt per independent direction, for robots whose q cannot change along its own numbers."""
+def tangents(model: Model, numbers: Mapping[str, NumberInput] = {}) -> dict[str, Program]:
+    """Return a program of dq/dt per independent direction, for robots whose q cannot change along its own numbers.
+
+    In loops it depends on those ``numbers`` that are geometry.
+    """
     coordinates = model.coordinates
     if not model.constrained and all(joint.kind.straight for joint in coordinates.joints):
         return {}
+    placed = {name: each for name, each in numbers.items() if each.placed and model.constrained}
 
-    def run(q: list[Any]) -> Mapping[str, Any]:
-        units = position_map(model, q)
+    def run(q: list[Any], *values: Any) -> Mapping[str, Any]:
+        units = position_map(with_numbers(model, placed, dict(zip(placed, values, strict=True))), q)
         columns = [coordinates.rates(q, column) for column in zip(*units, strict=True)]
         return {"tangent": [list(row) for row in zip(*columns, strict=True)]}
 
-    return {"q": trace("tangent", run, [Port("q", (model.nq,))])}
+    ports = [Port("q", (model.nq,)), *(Port(name, each.shape, PARAMETER) for name, each in placed.items())]
+    return {"q": trace("tangent", run, ports)}
 
 
 def _label(problem: Problem) -> Label:
@@ -174,7 +180,7 @@ def _label(problem: Problem) -> Label:
         problem.axes if problem.definition.has_axes else "",
         problem.payload or "",
         problem.assumed,
-        nominal_of(problem),
+        nominal_of(problem.numbers),
         problem.meanings,
     )
 
@@ -183,9 +189,9 @@ def _name(problem: Problem) -> str:
     return problem.method.name if problem.method is not None else ""
 
 
-def nominal_of(problem: Problem) -> dict[str, Nominal]:
+def nominal_of(numbers: Mapping[str, NumberInput]) -> dict[str, Nominal]:
     """Return the robot's own values of the numbers that are inputs."""
-    return {port: Nominal(each.name, each.rows, each.nominal) for port, each in problem.numbers.items()}
+    return {port: Nominal(each.name, each.rows, each.nominal) for port, each in numbers.items()}
 
 
 def traced(
@@ -195,9 +201,10 @@ def traced(
     method: str = "auto",
     frame: str | None = None,
     parameters: str = "minimal",
+    inputs: Sequence[str] = (),
 ) -> tuple[str, Program]:
     """Return the method that ``compile`` would choose, and its traced program before the passes."""
-    problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters)
+    problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters, inputs=checked_inputs(inputs))
     chosen, program, _ = _fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 
@@ -285,8 +292,8 @@ def choose(
 ) -> Method:
     """Return the method of a quantity that is part of a larger program.
 
-    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A computes the inertia matrix, B
-    the bias.
+    ``varied``: whether inertias are inputs; ``placed``: whether geometry is. Constrained dynamics has a method "A+B": A
+    computes the inertia matrix, B the bias.
     """
     if not isinstance(method, str):
         raise UnknownNameError(f"method of {quantity}", method, (*CHOOSING, *(each.name for each in methods(quantity))))

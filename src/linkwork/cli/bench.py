@@ -9,7 +9,7 @@ from ..errors import UnsupportedError
 from ..inspection.speed import describe_host
 from ..inspection.tables import speed
 from ..table import Column, Table
-from .common import Json, Source, flag, option, quantity_option, takes_robot
+from .common import Inputs, Json, Source, flag, option, quantity_option, takes_robot
 from .printing import print_json, progress, say, show
 
 
@@ -25,6 +25,7 @@ def bench(
     ] = None,
     batch: Annotated[int, option(None, "Number of states in a batch.", min=1)] = 4096,
     pinocchio: Annotated[bool, flag("--pinocchio", "Time Pinocchio, too, if it is installed; for URDF files.")] = False,
+    inputs: Inputs = None,
     json: Json = False,
 ) -> None:
     """Measure the speed of a robot's native code: medians on one core, in float64.
@@ -47,7 +48,9 @@ def bench(
     robot = source.load()
     if peer is not None and quantity:
         raise UnsupportedError("Pinocchio is timed with the dynamics", where="--pinocchio", fix="leave --quantity out")
-    facts = inspection.bench(robot, batch, quantity=quantity, pinocchio=peer, progress=progress)
+    if peer is not None and inputs:
+        raise UnsupportedError("Pinocchio is timed without inputs", where="--pinocchio", fix="leave --inputs out")
+    facts = inspection.bench(robot, batch, quantity=quantity, inputs=inputs or (), pinocchio=peer, progress=progress)
     if json:
         print_json(facts)
         return

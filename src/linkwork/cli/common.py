@@ -48,6 +48,10 @@ def method_option(help: str = "Method by name; auto: the one with the fewest ope
     return option("METHOD", help, autocompletion=among(["auto", *METHOD_NAMES]))
 
 
+Inputs = Annotated[
+    list[str] | None,
+    option("NAME", "Make numbers an input, e.g. gravity, friction:JOINT, payload:FRAME, geometry; may be repeated."),
+]
 Json = Annotated[bool, flag("--json", "Print JSON instead of tables.")]
 Plot = Annotated[Path | None, option("FILE", "File for a picture: .png, .svg or .pdf.")]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace files that exist.")]

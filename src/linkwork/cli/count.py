@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from .. import inspection
 from ..errors import LinkworkError
 from ..inspection.counts import count_tables, derivative_tables, pass_tables
-from .common import Json, Source, flag, method_option, option, quantity_option, takes_robot
+from .common import Inputs, Json, Source, flag, method_option, option, quantity_option, takes_robot
 from .printing import print_json, progress, show
 
 
@@ -43,6 +43,7 @@ def count(
     derivatives: Annotated[
         bool, flag("--derivatives", "Count derivatives instead. Default quantities: the dynamics.")
     ] = False,
+    inputs: Inputs = None,
     json: Json = False,
 ) -> None:
     """Count the operations that each quantity takes for this robot, by each method.
@@ -53,6 +54,7 @@ def count(
     linkwork count panda --quantity forward_dynamics --derivatives
     linkwork count panda --quantity inertia_matrix --quantity bias
     linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
+    linkwork count panda --quantity inverse_dynamics --inputs payload:panda_link8 --inputs gravity
     """
     if passes and derivatives:
         raise LinkworkError("choose one of these tables", got="--passes and --derivatives", fix="leave one of them out")
@@ -67,7 +69,7 @@ def count(
         raise LinkworkError("--passes and --derivatives take one quantity", got=got, fix="leave one --quantity")
     with progress("tracing"):
         request: Any = several or (quantity[0] if quantity else None)
-        facts = count_rows(robot, request, method, frame=frame, parameters=parameters)
+        facts = count_rows(robot, request, method, frame=frame, parameters=parameters, inputs=inputs or ())
     if json:
         print_json(facts)
     else:

@@ -20,7 +20,7 @@ from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import Json, Source, among, method_option, option, require_suffix, takes_robot, takes_several
+from .common import Json, Source, among, method_option, numbers, option, require_suffix, takes_robot, takes_several
 from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
@@ -50,6 +50,21 @@ def _given(texts: dict[str, Any]) -> dict[str, Any]:
     return {name: text for name, text in texts.items() if text is not None}
 
 
+def _numbers(text: str) -> tuple[str, list[float]]:
+    """Return the name and the numbers of NAME=VALUES."""
+    name, equals, values = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not of the form NAME=VALUES", param_hint="--inputs")
+    return name.strip(), numbers(values, "--inputs")
+
+
+def _shaped(name: str, values: list[float], shape: tuple[int, ...]) -> np.ndarray:
+    if len(values) != math.prod(shape):
+        expected = f"{math.prod(shape)} numbers, row by row"
+        raise LinkworkError("wrong number of values", where=f"--inputs {name}", got=len(values), expected=expected)
+    return np.reshape(values, shape)
+
+
 @takes_robot
 @takes_several("texts", [*map(_vector, VECTORS)], _given)
 @_with_quantities
@@ -70,6 +85,10 @@ def evaluate(
     input: Annotated[Path | None, option("FILE", "File of states to evaluate: .csv, .npy or .npz.", "--input")] = None,
     output: Annotated[
         Path | None, option("FILE", "File for the results: .csv, .npy or .npz. Default: printed.", "--output", "-o")
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        option("NAME=VALUES", "Other numbers of the robot: gravity=0,0,-1.62, payload:FRAME=...; may be repeated."),
     ] = None,
     method: Annotated[str, method_option()] = "auto",
     dtype: Annotated[str, option("TYPE", "Number type: float64 or float32.")] = "float64",
@@ -97,6 +116,7 @@ def evaluate(
     linkwork eval panda inverse_dynamics --q 0,0.3,0,-1.5,0,1.8,0.7 --a panda_joint4=1
     linkwork eval panda pose --frame panda_link8
     linkwork eval panda inertia_matrix bias pose:panda_link8
+    linkwork eval panda gravity --inputs gravity=0,0,-1.62
     linkwork eval ur5e forward_dynamics --input states.csv --output accelerations.csv
     """
     require_suffix("--input", input, SUFFIXES)
@@ -109,12 +129,12 @@ def evaluate(
         fix = "give positions of the independent joints: every quantity of a robot with loops assembles --q first"
         raise LinkworkError(f"{ASSEMBLE} cannot be evaluated here", got="positions and a guess as inputs", fix=fix)
     definitions = [quantity_of(model, text.partition(":")[0]) for text in quantity]
-    inputs = list(dict.fromkeys(name for each in definitions for name in each.inputs))
+    vectors = list(dict.fromkeys(name for each in definitions for name in each.inputs))
     outputs = [variable for each in definitions for variable in each.outputs]
-    if needless := [name for name in texts if name not in inputs]:
+    if needless := [name for name in texts if name not in vectors]:
         got = ", ".join(f"--{name.replace('_', '-')}" for name in needless)
         names = " and ".join(quantity)
-        raise LinkworkError(f"{names} does not depend on this", got=got, expected=", ".join(inputs))
+        raise LinkworkError(f"{names} does not depend on this", got=got, expected=", ".join(vectors))
     for each, text in zip(definitions, quantity, strict=True):
         if each.of_frame and frame is None and ":" not in text:
             raise _frame_needed(text, robot.name, robot.frame_names)
@@ -123,10 +143,14 @@ def evaluate(
     if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
     quantities = quantity[0] if len(quantity) == 1 else quantity
-    function = robot.compile(quantities, method=method, frame=frame, axes=axes, dtype=dtype)
-    missing = [name for name in inputs if name not in state]
+    values = dict(_numbers(text) for text in inputs or ())
+    function = robot.compile(quantities, method=method, frame=frame, axes=axes, inputs=[*values], dtype=dtype)
+    shapes = {each.name: each.array(port).shape for port in function.program.inputs
+              if (each := function.label.nominal.get(port.name))}  # fmt: skip
+    values = {name: _shaped(name, array, shapes[name]) for name, array in values.items()}
+    missing = [name for name in vectors if name not in state]
     if input is not None and not missing:
-        got = "all of " + ", ".join(inputs)
+        got = "all of " + ", ".join(vectors)
         raise LinkworkError(f"nothing is left to read from {input}", got=got, fix="leave out --input, or a vector")
     if input is not None:
         with progress(f"reading {input}"):
@@ -134,12 +158,12 @@ def evaluate(
     else:
         state |= {name: neutral(model, name) for name in missing}
     with progress("compiling and evaluating"):
-        result = function(**{name: state[name] for name in inputs}, threads=thread_count)
-    values = result if len(outputs) > 1 else (np.asarray(result),)
+        result = function(**{name: state[name] for name in vectors}, **values, threads=thread_count)
+    arrays = result if len(outputs) > 1 else (np.asarray(result),)
     names_of_outputs = [port.name for port in function.program.outputs]
     results = [
         Result(name, _labels(model, output), array, unit(model, output.unit))
-        for name, output, array in zip(names_of_outputs, outputs, values, strict=True)
+        for name, output, array in zip(names_of_outputs, outputs, arrays, strict=True)
     ]
     states = math.prod(results[0].batch)
     if output is not None:
@@ -151,7 +175,7 @@ def evaluate(
             {
                 "robot": robot.name, "quantity": quantities, "method": function.label.method,
                 "signature": function.signature, "labels": {each.name: each.labels for each in results},
-                "inputs": state if input is None else str(input), "states": states,
+                "inputs": state | values if input is None else str(input), "states": states,
                 "output": {each.name: each.values for each in results} if output is None else str(output),
             }
         )  # fmt: skip

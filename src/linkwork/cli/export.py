@@ -10,7 +10,7 @@ from ..errors import LinkworkError, UnknownNameError
 from ..inspection.states import assembly_states, random_states
 from ..targets import find, names
 from ..targets.listing import name_of
-from .common import Json, Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
+from .common import Inputs, Json, Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
 from .printing import print_json, progress, say
 
 DERIVATIVES = ("derivative", "vjp", "jvp", "hessian", "hvp")
@@ -61,6 +61,7 @@ def export(
     wrenches: Annotated[
         list[str] | None, option("FRAME", "Add an input: force and moment on this frame, N and N m; may be repeated.")
     ] = None,
+    inputs: Inputs = None,
     derivative: Annotated[
         str | None,
         option("KIND", f"Export a derivative instead: {', '.join(DERIVATIVES)}.", autocompletion=among(DERIVATIVES)),
@@ -85,6 +86,7 @@ def export(
     linkwork export quadruped --quantity forward_dynamics --language numpy --output quadruped.py
     linkwork export ur5e --quantity pose --frame tool0 --dtype float32 --output ur5e_pose
     linkwork export ur5e --payload tool0 --wrenches tool0 --parameters input
+    linkwork export ur5e --inputs gravity --inputs friction
     linkwork export panda --quantity forward_dynamics --derivative vjp --wrt q,v
     linkwork export quadruped --quantity forward_dynamics_derivatives --packed
     linkwork export panda --quantity inertia_matrix --quantity bias --quantity pose:panda_link8 --name controller
@@ -100,7 +102,7 @@ def export(
         names = quantity or ["inverse_dynamics"]
         function = robot.compile(
             names if len(names) > 1 else names[0], method=method, frame=frame, axes=axes, parameters=parameters,
-            payload=payload, wrenches=wrenches or (), dtype=dtype,
+            payload=payload, wrenches=wrenches or (), inputs=inputs or (), dtype=dtype,
         )  # fmt: skip
         if derivative is not None:
             function = getattr(function, derivative)(wrt and tuple(wrt.split(",")))
@@ -109,11 +111,11 @@ def export(
         name = name_of(function, name)
         options = {}
         if "states" in target.options:  # for the test program written along with it
-            inputs = {port.name for port in function.program.inputs}
+            ports = {port.name for port in function.program.inputs}
             states = random_states(robot, CANDIDATES)
             if names == [ASSEMBLE]:
                 states |= assembly_states(robot.model, function, states["q"])
-            options["states"] = {each: array for each, array in states.items() if each in inputs}
+            options["states"] = {each: array for each, array in states.items() if each in ports}
         files = function.export(language, output, name=name, overwrite=overwrite, **options)
     if json:
         print_json(

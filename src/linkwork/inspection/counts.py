@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import pipeline
 from ..compose import ASSEMBLE
-from ..errors import LinkworkError, UnknownNameError
+from ..errors import LinkworkError, UnknownNameError, UnsupportedError
 from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
 from ..function import Function
 from ..program import Operations, Program
@@ -35,6 +35,7 @@ def count(
     *,
     frame: str | None = None,
     parameters: str = "minimal",
+    inputs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Count the operations of each quantity by each method that works for this robot.
 
@@ -46,6 +47,7 @@ def count(
         frame: Frame of poses and Jacobians. Default: the robot's last frame.
         parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``; with "input" operations
             that depend on them alone are counted as off line.
+        inputs: Numbers of the robot that are inputs, as for ``compile``, counted in the same way.
 
     Returns:
         The robot, the frame, the convention of counting, a list of counts, and a list of refused methods.
@@ -60,37 +62,47 @@ def count(
     """
     if isinstance(quantity, Sequence) and not isinstance(quantity, str):
         if len(quantity) > 1:
-            return _together(robot, quantity, method, frame, parameters)
+            return _together(robot, quantity, method, frame, parameters, inputs)
         quantity = quantity[0] if quantity else None
     frame = _checked(robot, quantity, frame, parameters)
-    rows, refusals = [], []
+    rows, refusals, last = [], [], LinkworkError("no method")
     for name, method_name in _pairs(robot, quantity, method):
         try:
-            rows.append(_row(robot, name, method_name, frame, parameters))
+            rows.append(_row(robot, name, method_name, frame, parameters, inputs))
         except LinkworkError as error:
-            if quantity:
+            if quantity and (method or not isinstance(error, UnsupportedError)):
                 raise
             refusals.append(f"{name}: {error}")
+            last = error
+    if quantity and not rows:
+        raise last
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": refusals}
 
 
 def _together(
-    robot: Robot, quantities: Sequence[str], method: str | None, frame: str | None, parameters: str
+    robot: Robot,
+    quantities: Sequence[str],
+    method: str | None,
+    frame: str | None,
+    parameters: str,
+    inputs: Sequence[str],
 ) -> dict[str, Any]:
     """Count several quantities: each alone, the sum, and all in one program."""
     if method is not None:
         raise LinkworkError("several quantities have no common method", got=method, fix="leave the method out")
     frame = _checked(robot, None, frame, parameters)
     names = [text if ":" in text or not _of_frame(text, frame) else f"{text}:{frame}" for text in quantities]
-    rows = [_row_of(text, robot.compile(text, parameters=parameters)) for text in names]
-    total = {key: sum(row["on_line"][key] for row in rows) for key in Operations().to_dict()}
-    rows.append({"quantity": "sum", "method": "", "on_line": total})
-    rows.append(_row_of("together", robot.compile(names, parameters=parameters)) | {"method": ""})
+    rows = [_row_of(text, robot.compile(text, parameters=parameters, inputs=inputs)) for text in names]
+    stages = [stage for stage in ("on_line", "off_line") if stage in rows[0]]
+    total = {stage: {key: sum(row[stage][key] for row in rows) for key in Operations().to_dict()} for stage in stages}
+    rows.append({"quantity": "sum", "method": "", **total})
+    rows.append(_row_of("together", robot.compile(names, parameters=parameters, inputs=inputs)) | {"method": ""})
     return {"robot": robot.name, "frame": frame, "convention": CONVENTION, "counts": rows, "refused": []}
 
 
 def _row_of(name: str, function: Function) -> dict[str, Any]:
-    return {"quantity": name, "method": function.label.method, "on_line": function.operations.to_dict()}
+    row = {"quantity": name, "method": function.label.method, "on_line": function.operations.to_dict()}
+    return row | ({"off_line": function.off_line_operations.to_dict()} if function.label.nominal else {})
 
 
 def passes(robot: Robot, quantity: str | None = None, method: str | None = None, **options: Any) -> dict[str, Any]:
@@ -100,7 +112,7 @@ def passes(robot: Robot, quantity: str | None = None, method: str | None = None,
         robot: The robot.
         quantity: Only this quantity. Default: inverse and forward dynamics and inertia matrix.
         method: Only this method. Default: the one with the fewest operations.
-        **options: ``frame`` and ``parameters``, as for ``count``.
+        **options: ``frame``, ``parameters`` and ``inputs``, as for ``count``.
 
     Returns:
         The robot, the convention of counting, and a table for each quantity and method.
@@ -132,7 +144,7 @@ def derivatives(robot: Robot, quantity: str | None = None, method: str | None = 
         robot: The robot.
         quantity: Only this quantity. Default: inverse and forward dynamics and inertia matrix.
         method: Only this method. Default: the one with the fewest operations.
-        **options: ``frame`` and ``parameters``, as for ``count``.
+        **options: ``frame``, ``parameters`` and ``inputs``, as for ``count``.
 
     Returns:
         The robot, the frame, the convention of counting, and a table for each quantity and method.
@@ -164,8 +176,14 @@ def derivatives(robot: Robot, quantity: str | None = None, method: str | None = 
 
 
 def _selected(
-    robot: Robot, quantity: str | None, method: str | None, *, frame: str | None = None, parameters: str = "minimal"
-) -> tuple[str, list[tuple[str, str, dict[str, str]]]]:
+    robot: Robot,
+    quantity: str | None,
+    method: str | None,
+    *,
+    frame: str | None = None,
+    parameters: str = "minimal",
+    inputs: Sequence[str] = (),
+) -> tuple[str, list[tuple[str, str, dict[str, Any]]]]:
     """Return the frame, and the quantities and methods to count, with options of ``compile``.
 
     By default these are the dynamics, by the methods with the fewest operations.
@@ -173,9 +191,8 @@ def _selected(
     frame = _checked(robot, quantity, frame, parameters)
     pairs = [(each, "auto") for each in ([quantity] if quantity else DYNAMICS)]
     pairs = _pairs(robot, quantity, method) if method else pairs
-    return frame, [
-        (name, method_name, {"parameters": parameters, **_of_frame(name, frame)}) for name, method_name in pairs
-    ]
+    how: dict[str, Any] = {"parameters": parameters, "inputs": inputs}
+    return frame, [(name, method_name, {**how, **_of_frame(name, frame)}) for name, method_name in pairs]
 
 
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
@@ -211,12 +228,11 @@ def _names(robot: Robot, quantity: str) -> list[str]:
     return [m.name for m in known if not m.refusal(robot.model)] or ["auto"]
 
 
-def _row(robot: Robot, quantity: str, method: str, frame: str, parameters: str) -> dict[str, Any]:
-    function = robot.compile(quantity, method=method, parameters=parameters, **_of_frame(quantity, frame))
-    row = _row_of(quantity, function)
-    if parameters == "input":
-        row["off_line"] = function.off_line_operations.to_dict()
-    return row
+def _row(
+    robot: Robot, quantity: str, method: str, frame: str, parameters: str, inputs: Sequence[str]
+) -> dict[str, Any]:
+    options: dict[str, Any] = {"parameters": parameters, "inputs": inputs, **_of_frame(quantity, frame)}
+    return _row_of(quantity, robot.compile(quantity, method=method, **options))
 
 
 def pass_by_pass(program: Program) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ def bench(
     batch: int = 4096,
     *,
     quantity: str | Sequence[str] | None = None,
+    inputs: Sequence[str] = (),
     pinocchio: Pinocchio | None = None,
     progress: Progress = nullcontext,
 ) -> dict[str, Any]:
@@ -32,6 +33,7 @@ def bench(
         batch: Number of states in a batch.
         quantity: What to measure. Default: inverse dynamics, forward dynamics and inertia matrix. Several: each alone,
             and all in one program; "pose:hand" is the pose of the frame "hand".
+        inputs: Numbers of the robot that are inputs, as for ``compile``; calls pass the robot's own.
         pinocchio: ``linkwork.inspection.peers.Pinocchio`` to time on the same states. Default: none.
         progress: Context manager called with a text for each measurement. Default: none.
 
@@ -46,10 +48,10 @@ def bench(
     names = list(TIMED) if not quantity else [quantity] if isinstance(quantity, str) else list(quantity)
     for name in names:
         with progress(f"timing {name}"):
-            rows.append(measure(robot, name, batch))
+            rows.append(measure(robot, name, batch, inputs=inputs))
     if quantity and len(names) > 1:
         with progress("timing all in one program"):
-            rows.append(measure(robot, names, batch) | {"quantity": "together", "method": ""})
+            rows.append(measure(robot, names, batch, inputs=inputs) | {"quantity": "together", "method": ""})
     facts: dict[str, Any] = {"robot": robot.name, "batch": batch, "host": host_facts(), "functions": rows}
     if pinocchio is not None:
         with progress("timing Pinocchio"):
@@ -57,18 +59,23 @@ def bench(
     return facts
 
 
-def measure(robot: Robot, quantity: str | Sequence[str], batch: int, repeats: int = 9) -> dict[str, Any]:
+def measure(
+    robot: Robot, quantity: str | Sequence[str], batch: int, repeats: int = 9, inputs: Sequence[str] = ()
+) -> dict[str, Any]:
     """Compile a quantity, or several, without the cache, and measure it with outputs that are allocated once."""
     from ..codegen.native import object_code
     from ..codegen.native.target import host
 
     start = time.perf_counter()
-    function = robot.compile(quantity)
+    function = robot.compile(quantity, inputs=inputs)
     object_code(function.program, function.dtype, host())
     compiled = time.perf_counter() - start
     states = random_states(robot, batch)
-    many = [states[port.name] for port in function.program.inputs]
-    one = [np.ascontiguousarray(x[0]) for x in many]
+    nominal = {port.name: each.array(port) for port in function.program.inputs
+               if (each := function.label.nominal.get(port.name))}  # fmt: skip
+    many = [nominal[port.name] if port.name in nominal else states[port.name] for port in function.program.inputs]
+    one = [nominal[port.name] if port.name in nominal else np.ascontiguousarray(x[0])
+           for port, x in zip(function.program.inputs, many, strict=True)]  # fmt: skip
     per_state = seconds(lambda: function(*many), repeats=repeats) / batch
     per_call = seconds(lambda: function(*one), repeats=repeats)
     return {

@@ -53,7 +53,7 @@ from .flexible.station import Station
 from .grouping import grouped
 from .joints import JOINT_KINDS, JointKind, joint_kind
 from .model import Body, Constraint, Frame, Joint, Mobility, Model
-from .number_inputs import NumberInput, number_input, number_inputs, with_numbers
+from .number_inputs import NumberInput, number_input, number_inputs, require_apart, with_numbers
 from .pseudo_inertia import ELEMENTS, body_of, pseudo_inertia, unphysical
 from .validate import check, raise_errors
 from .with_parameters import carrying, changed, changed_drives, with_drives, with_elements

@@ -359,8 +359,10 @@ class Element:
             The fields.
         """
         for each in self.declared().values():
-            switched_off = each.rule.switch and not getattr(self, each.name)
-            if type(each.rule) in (Number, Numbers) and each.rule.written and not each.rule.among and not switched_off:
+            rule = each.rule
+            if not isinstance(rule, Number) or isinstance(rule, Whole) or rule.among or not rule.written:
+                continue
+            if not rule.switch or getattr(self, each.name):
                 yield each
 
     def with_numbers(self: E, values: Mapping[str, Any]) -> E:

@@ -1,4 +1,4 @@
-"""Geometry: where the joints, frames and cut joints of a file are, kept so that a Model can be placed anew.
+"""Geometry: where the joints, frames and cut joints of a file are, kept so that other numbers can replace them.
 
 A Model has its own frames: fixed joints are merged, axes are z. What leads from a link of the file to the frame of its
 body is fixed to the link, so it is the same for every geometry. With A the link of the parent in its body, T the
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -106,13 +106,13 @@ class Geometry:
 
 
 class _Placing:
-    """A robot that is placed anew: ``changed`` are the names of the placements that are new."""
+    """A robot with other placements: ``changed`` has the names of those that are new."""
 
     def __init__(self, before: Model, geometry: Geometry, changed: set[str]):
         self.before, self.geometry, self.changed = before, geometry, changed
         self.at = {name: frame.pose for name, frame in before.frames.items()}  # links in their bodies
         self.moved: set[str] = set()  # links that are elsewhere in their bodies
-        self.joints: dict[str, Pose] = {}
+        self.joints: dict[str, Any] = {}
         for seat in geometry.seats:
             if seat.parent in self.moved or seat.name in changed:
                 self._move(seat)
@@ -120,7 +120,7 @@ class _Placing:
     def _move(self, seat: Seat) -> None:
         pose = self._in_body(seat.parent, seat.name, seat.origin)
         if seat.body:
-            self.joints[seat.body] = pose.then(pose_of(seat.begin))  # (1)
+            self.joints[seat.body] = FixedPose(pose.then(pose_of(seat.begin)))  # (1)
         else:
             self.at[seat.child] = pose  # (2)
             self.moved.add(seat.child)
@@ -137,7 +137,7 @@ class _Placing:
         model = replace(
             self.before,
             bodies=tuple(
-                replace(body, joint=replace(body.joint, placement=(FixedPose(pose),), angle=0.0, length=0.0))
+                replace(body, joint=replace(body.joint, placement=(pose,), angle=0.0, length=0.0))
                 if (pose := self.joints.get(body.name))
                 else body
                 for body in self.before.bodies

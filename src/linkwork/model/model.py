@@ -26,7 +26,7 @@ from .constraints import ConstraintKind
 from .coordinates import Coordinates, Layout
 from .description import Finding
 from .drive import JointValues, SoftLimits, Transmission
-from .geometry import FixedPose, Geometry
+from .geometry import Geometry
 from .joints import JointKind, Prismatic, Revolute
 from .rotations import cos_sin
 
@@ -53,7 +53,7 @@ class Joint(JointValues):
 
     name: str
     kind: JointKind
-    placement: tuple[FixedScrew | FixedPose, ...] = ()
+    placement: tuple[FixedScrew, ...] = ()  # where geometry is an input, a FixedPose
     angle: float = 0.0
     length: float = 0.0
     pitch: float = 0.0  # of a screw, metres per radian

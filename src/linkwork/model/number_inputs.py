@@ -19,7 +19,7 @@ from ..quoting import identifier
 from ..scalar import Scalar, is_zero
 from ..spatial import Inertia, Vector
 from .drive import Drive, FrictionLaw, Offset, Stribeck
-from .element import Element, ElementField, Number
+from .element import Element, ElementField
 from .geometry import posed, written
 from .model import Joint, Model
 from .pseudo_inertia import ELEMENTS
@@ -63,7 +63,7 @@ class NumberInput:
     change: Change
     inertial: bool = False
     placed: bool = False
-    rules: tuple[Number, ...] = ()
+    rules: tuple[Any, ...] = ()
 
     @property
     def port(self) -> str:
@@ -79,6 +79,12 @@ def number_inputs(model: Model, names: Iterable[str]) -> list[NumberInput]:
             fix = "give joints a width in the file, or robot.with_drives({joint: {'friction_width': 0.01}})"
             where, got = _where(model), "a joint without width, whose friction jumps at rest"
             raise UnsupportedError("its width cannot be an input where friction jumps", where=where, got=got, fix=fix)
+    require_apart(model, inputs)
+    return inputs
+
+
+def require_apart(model: Model, inputs: Sequence[NumberInput]) -> None:
+    """Raise LinkworkError if two inputs set the same number, or would have the same name."""
     for first, second in combinations(inputs, 2):
         if first.claims & second.claims:
             got, fix = f"{first.name!r} and {second.name!r}", "leave one of them out"
@@ -86,7 +92,6 @@ def number_inputs(model: Model, names: Iterable[str]) -> list[NumberInput]:
         if first.port == second.port:
             got, fix = f"{first.name!r} and {second.name!r}", "rename one of the frames, links or joints"
             raise LinkworkError("two inputs would have the same name", where=_where(model), got=got, fix=fix)
-    return inputs
 
 
 def number_input(model: Model, name: str) -> NumberInput:
@@ -212,7 +217,7 @@ def _with_mass(inertia: Inertia, mass: Scalar) -> Inertia:
 
 def _payload(model: Model, kind: str, of: str) -> NumberInput:
     if not of:
-        fix = f"name the frame that carries it: 'payload:{next(reversed(model.frames), 'hand')}'"
+        fix = f"name the frame that carries it: 'payload:{next(iter([*model.frames][::-1]), 'hand')}'"
         raise UnsupportedError("a payload is carried by a frame", where=_where(model), got=kind, fix=fix)
     if not model.frame(of).body:
         raise UnsupportedError("a payload needs a moving link", where=model.name, got=f"frame {of!r}")
@@ -255,21 +260,12 @@ def _drive_value(model: Model, kind: str, of: str) -> NumberInput:
     if owner is Stribeck and not any(isinstance(law, Stribeck) for drive in chosen.values() for law in drive.friction):
         fix = "give joints this friction law: friction=(Stribeck(...),)"
         raise UnsupportedError("no joint has the friction law 'stribeck'", where=_where(model), got=kind, fix=fix)
-    if of:
-        change: Change = lambda model, x: changed_drives(  # noqa: E731
-            model, lambda drive: with_value(drive, kind, x) if drive.name == of else drive
-        )
-    else:
 
-        def change(model: Model, values: Sequence[Scalar]) -> Model:
-            by_joint = dict(zip(model.position_names, values, strict=True))
-            bodies = [
-                replace(body, joint=with_value(body.joint, kind, by_joint[body.joint.name]))
-                if body.joint.name in by_joint
-                else body
-                for body in model.bodies
-            ]
-            return replace(model, bodies=tuple(bodies))
+    def change(model: Model, values: Any) -> Model:
+        by_name = dict(zip(chosen, [values] if of else values, strict=True))
+        return changed_drives(
+            model, lambda drive: with_value(drive, kind, by_name[drive.name]) if drive.name in by_name else drive
+        )
 
     unit = ", ".join(dict.fromkeys(_unit(drive, rule.unit) for drive in chosen.values()))
     meaning = f"{kind.replace('_', ' ')} of {of or 'each joint'}"
@@ -310,7 +306,8 @@ def _friction(model: Model, kind: str, of: str) -> NumberInput:
     drives = [drive for drive in every if (drive.name == of if of else not _floats(drive))]
     listed = [(drive, law, each) for drive in drives for law, each in _friction_fields(drive)]
     places = [(drive.name, law.name if law else "", each.name) for drive, law, each in listed]
-    rows = [".".join(filter(None, (not of and drive.name, law and law.name, each.key))) for drive, law, each in listed]
+    names = (["" if of else drive.name, law.name if law else "", each.key] for drive, law, each in listed)
+    rows = [".".join(filter(None, parts)) for parts in names]
 
     def change(model: Model, values: Sequence[Scalar]) -> Model:
         by_law: dict[tuple[str, str], dict[str, Any]] = {}

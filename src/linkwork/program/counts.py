@@ -81,7 +81,7 @@ class Operations:
 
 def count(program: Program, *, off_line: bool = False) -> Operations:
     """Count the operations that depend on the state (on line), or those on parameters alone (off line)."""
-    on_line = _depends_on_state(program)[program.first_instruction :]
+    on_line = depends_on_state(program)[program.first_instruction :]
     chosen = [code for code, on in zip(program.instructions, on_line, strict=True) if on != off_line]
     times = Counter(code[0] for code in chosen)
     runs = {(program.final(op)[0], tuple(args)) for op, *args in chosen if op >= REPEAT}
@@ -111,7 +111,7 @@ def count(program: Program, *, off_line: bool = False) -> Operations:
     )
 
 
-def _depends_on_state(program: Program) -> list[bool]:
+def depends_on_state(program: Program) -> list[bool]:
     flags = [port.stage != PARAMETER for port in program.inputs for _ in range(port.size)]
     flags += [False] * len(program.constants)
     for _, a, *others in program.instructions:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ...formulations import drives_of
-from ...model import Model, NumberInput, number_input, number_inputs, with_numbers
+from ...model import Model, NumberInput, number_input, require_apart, with_numbers
 from ...model.number_inputs import KINDS, LAWS, OF_DRIVES, with_value
 from ...model.pseudo_inertia import negative_mass
 from ...model.structure_checks import check_values
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .inputs import Inputs
 
 POSITIVE = ("friction_width", "stribeck_velocity")
-TOGETHER = {"mass", "parameters"}  # masses then scale the inertias of ``parameters``
 
 
 def is_varied(name: str) -> bool:
@@ -53,7 +52,7 @@ def add_varied(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
                          expected='{"payload": {frame: (samples, 10)}}')  # fmt: skip
     _require_law(model, vary)
     numbers = varied_numbers(model, vary, frame)
-    number_inputs(model, [each.name for name, each in numbers.items() if not {*vary} >= TOGETHER or name != "mass"])
+    require_apart(model, [each for name, each in numbers.items() if name != "mass" or "parameters" not in vary])
     if model.constraints and (placed := [name for name, each in numbers.items() if each.placed]):
         fix = "compile functions with geometry as an input, or load a robot with other numbers"
         message = "the geometry of a robot with loops or contacts cannot vary: where it starts depends on it"
