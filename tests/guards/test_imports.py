@@ -56,7 +56,7 @@ ALLOWED = {
     "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
-    "options": {"formulations", "model", "targets"},
+    "options": {"formulations", "metadata", "model", "targets"},
     "control": {"compose", "constraints", "model", "program", "scalar"},
     "sim": {
         "assembly",
