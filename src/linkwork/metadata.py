@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import UnknownNameError
 from .model.coordinates import Layout, Segment
 from .program.program import Port, Program, entry
 from .quoting import unprintable
@@ -52,6 +53,17 @@ class Label:
     nominal: Mapping[str, Nominal] = field(default_factory=dict)  # inputs that hold numbers of the robot
     meanings: Mapping[str, str] = field(default_factory=dict)  # input or output -> what it is, with its unit
     patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of packed outputs
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a number type; raise UnknownNameError if it is none of DTYPES."""
+    try:
+        name = np.dtype(dtype).name
+    except (TypeError, ValueError):
+        name = repr(dtype)  # refused below
+    if name not in DTYPES:
+        raise UnknownNameError("dtype", name, DTYPES)
+    return name
 
 
 def read_document(document: Any) -> tuple[Program, Label, str, str, dict[str, Program]]:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .errors import LinkworkError, ShapeError, UnknownNameError, require_mapping
+from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, require_mapping
 from .formulations.quantity import in_section
+from .metadata import dtype_name
 from .model import SoftLimits
 from .targets import names as targets
 
@@ -161,6 +162,11 @@ class Options(_Options):
     dynamics: str = option("method of forward dynamics; ``linkwork.methods`` lists them.", "auto")
     tolerance: float = option("error tolerance of integrators with a variable step.", 1e-9, ("simulate",))
     backend: str = option('"native", or "interpreter": slow, runs in NumPy without LLVM.', "native")
+    dtype: Any = option(
+        'number type of states, inputs and records: "float64", or "float32", which is faster and has seven digits.',
+        "float64",
+        BATCHES,
+    )
     threads: int | str = option(
         'threads that share the samples, at most one per processor; "auto": as many as help.',
         1,
@@ -192,6 +198,11 @@ class Options(_Options):
     def __post_init__(self):
         one_of_names("treatment of diverged samples", self.diverged, DIVERGED)
         one_of_names("backend", self.backend, targets("run"))
+        object.__setattr__(self, "dtype", dtype_name(self.dtype))
+        if self.dtype != "float64" and self.checkpoint_every is not None:
+            raise UnsupportedError(
+                "gradients need float64", where="checkpoint_every", got=f"dtype={self.dtype!r}", fix="omit dtype"
+            )
         if self.to is not None and self.out is not None:
             got, fix = "to= and out=", "leave one of them out"
             raise LinkworkError("records go into a folder or into a trajectory's memory", got=got, fix=fix)

@@ -13,7 +13,7 @@ from .codegen.optimised import optimised
 from .errors import UnknownNameError, UnsupportedError
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
-from .metadata import DTYPES, Label, Nominal
+from .metadata import Label, Nominal, dtype_name
 from .model import Model, NumberInput, number_inputs, with_numbers
 from .parameters import parameter_vector
 from .program import PARAMETER, STATE, Port, Program, count, trace
@@ -57,17 +57,12 @@ def checked_options(
     wrenches = tuple(wrenches)
     if not all(isinstance(name, str) for name in wrenches):
         raise UnsupportedError("wrenches is a list of frames", got=repr(wrenches), expected="names of frames")
-    try:
-        dtype = np.dtype(dtype).name
-    except (TypeError, ValueError):
-        dtype = repr(dtype)  # refused below
     for name, value in {**names, "backend": backend}.items():
         if value is not None and not isinstance(value, str):
             raise UnsupportedError(
                 f"{name} is a name", where=f"compile({name}=...)", got=repr(value), expected="a text"
             )
-    if dtype not in DTYPES:
-        raise UnknownNameError("dtype", dtype, DTYPES)
+    dtype = dtype_name(dtype)
     find_target(backend, "run")
     return dtype, wrenches
 

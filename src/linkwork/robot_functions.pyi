@@ -117,6 +117,7 @@ class RobotFunctions(Workspace):
         friction_width: float = 0.05,
         dynamics: str = 'auto',
         backend: str = 'native',
+        dtype: Any = 'float64',
         threads: int | str = 1,
         to: str | Path | None = None,
         out: Trajectory | None = None,
@@ -164,6 +165,8 @@ class RobotFunctions(Workspace):
                 0.05.
             dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
             backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            dtype: Number type of states, inputs and records: "float64", or "float32", which is faster and has seven
+                digits. Default: 'float64'.
             threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
             to: A new folder to stream records into, to save memory: .npy files or, if its name ends in .zarr, a Zarr
                 group. Default: records stay in memory.
@@ -210,6 +213,7 @@ class RobotFunctions(Workspace):
         friction_width: float = 0.05,
         dynamics: str = 'auto',
         backend: str = 'native',
+        dtype: Any = 'float64',
         threads: int | str = 1,
     ) -> Stepper:
         """Return a Stepper: a batch of motions, one step at a time, for learning and for hardware in the loop.
@@ -258,6 +262,8 @@ class RobotFunctions(Workspace):
                 0.05.
             dynamics: Method of forward dynamics; ``linkwork.methods`` lists them. Default: 'auto'.
             backend: "native", or "interpreter": slow, runs in NumPy without LLVM. Default: 'native'.
+            dtype: Number type of states, inputs and records: "float64", or "float32", which is faster and has seven
+                digits. Default: 'float64'.
             threads: Threads that share the samples, at most one per processor; "auto": as many as help. Default: 1.
 
         Returns:

@@ -57,7 +57,7 @@ ALLOWED = {
     "compose": {"codegen", "constraints", "formulations", "function", "metadata", "model", "pipeline", "program"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
-    "options": {"formulations", "model", "targets"},
+    "options": {"formulations", "metadata", "model", "targets"},
     "control": {"compose", "constraints", "model", "program", "scalar"},
     "sim": {
         "assembly",

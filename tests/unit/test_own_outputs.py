@@ -1,5 +1,6 @@
 """Outputs of one's own: quantities and functions that are recorded, against what they are of the recorded states."""
 
+import contextlib
 import functools
 import sys
 import warnings
@@ -11,7 +12,9 @@ import pytest
 import linkwork
 from linkwork import LinkworkError, ShapeError, Trajectory, UnknownNameError, UnsupportedError
 from linkwork.control import PID, ComputedTorque, Point, Quintic, Sampled, with_memory
+from linkwork.formulations import QUANTITIES
 from linkwork.sim.schemes.integrators import schemes
+from linkwork.sim.trajectory.outputs import RESERVED
 from linkwork.spatial import Vector
 from support.random_loops import four_bar
 from support.random_robots import Recipe, describe
@@ -183,6 +186,31 @@ def test_loops_and_their_forces():
     assert np.abs(run.vj - np.einsum("stij,stj->sti", run.velocity_map, run.v)).max() < 1e-12
 
 
+@pytest.mark.parametrize("name", ["arm", "floating", "loop"])
+def test_every_quantity(name):
+    """Against the compiled quantity of the recorded states, with names for all entries."""
+    robot, frame, functions = ROBOTS[name], frame_of(ROBOTS[name]), {}
+    for each, quantity in QUANTITIES.items():
+        if {*quantity.inputs} <= {"q", "v", "a", "tau", "v_joints"} and each not in RESERVED:
+            text = f"{each}:{frame}" if quantity.of_frame else each
+            columns = {"parameters": "standard"} if each == "regressor" else {}
+            with contextlib.suppress(LinkworkError):  # some are of robots with loops, some of those without
+                functions[text] = linkwork.compile(seen(robot), text, **columns, backend="interpreter")
+    assert len(functions) > 25
+    outputs = ["q", "v", "a", "tau", *functions]
+    run = robot.rollout(*start(robot, 2), None, DT, 4, outputs=outputs, backend="interpreter")
+    given = {"v_joints": np.einsum("stij,stj->sti", run.velocity_map, run.v), **run.arrays}
+    for text, function in functions.items():
+        results = function(*(given[port.name] for port in function.program.inputs))
+        several = len(function.program.outputs) > 1
+        for port, expected in zip(function.program.outputs, results if several else [results], strict=True):
+            label = text.partition(":")[0] + f"_{port.name}" * several
+            assert run[label].shape == expected.shape, label
+            assert np.abs(run[label] - expected).max(initial=0) <= 1e-11 * (1 + np.abs(expected).max(initial=0)), label
+            entries = run.entries.get(label, ())
+            assert len({*entries}) == len(entries) == (np.prod(port.shape) if port.shape else 0)
+
+
 @pytest.mark.parametrize("kind", ["mass", "parameters", "payload", "viscous", "gravity"])
 def test_the_robot_has_the_parameters_of_each_sample(kind):
     """Of robots that were given these parameters before."""
@@ -243,6 +271,9 @@ def test_setups_are_remembered(monkeypatch):
             None, None, None, DT, 3, outputs=["q", lambda robot, q, k=k: k * robot.gravity(q), "inertia_matrix"]
         )
     assert len(made) == 2
+    for width in (0.05, 0.5):  # of which quantities depend
+        run = ARM.rollout(None, [1, 2], None, DT, 3, friction_width=width, outputs=["tau", "inverse_dynamics"])
+        assert np.abs(run.inverse_dynamics - run.tau).max() < 1e-12
     one, other = ({"g": (lambda robot, q: {"g": robot.gravity(q)})}, {"g": "gravity"})
     names = [robot.rollout(None, None, None, DT, 3, outputs=[each["g"]]) for each in (one, other)]
     assert names[0].entries["g"] == ("0", "1") and names[1].entries["gravity"] == robot.model.position_names

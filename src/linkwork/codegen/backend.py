@@ -46,5 +46,5 @@ class Backend(Protocol):
         ...
 
     def compile_loop(self, loop: TimeLoop, samples: int) -> Run:
-        """Compile a time loop in float64, for any number of samples, optimised for about ``samples``."""
+        """Compile a time loop in ``loop.dtype``, for any number of samples, optimised for about ``samples``."""
         ...

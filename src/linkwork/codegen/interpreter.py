@@ -98,7 +98,7 @@ def _combined(combination: Combination, x: np.ndarray, slopes: Sequence[np.ndarr
 def _on_rows(program: Program, x: np.ndarray, t: np.ndarray, dt: float, inputs: Sequence[np.ndarray]) -> np.ndarray:
     """Return the numbers of all outputs (samples, n), from the inputs that ``timeloop`` lists."""
     samples = len(x)
-    parts: list[Any] = [x, t, np.full((samples, 1), dt), *inputs]
+    parts: list[Any] = [x, t, np.full((samples, 1), dt, x.dtype), *inputs]
     block = np.concatenate([np.broadcast_to(part, (samples, part.shape[1])) for part in parts], axis=1)
     cuts = np.cumsum([port.size for port in program.inputs])[:-1]
     split = zip(np.split(block, cuts, axis=1), program.inputs, strict=True)

@@ -28,7 +28,7 @@ from .schemes import LoopScheme
 
 @dataclass(frozen=True)
 class TimeLoop:
-    """Scheme and programs of a loop; ``held`` has the sizes of the held inputs."""
+    """Scheme and programs of a loop; ``held`` has the sizes of the held inputs, ``dtype`` is that of all arrays."""
 
     scheme: LoopScheme
     advance: Program  # from x to its rates, or to the next x for a scheme without a table
@@ -37,6 +37,7 @@ class TimeLoop:
     x: int
     held: tuple[int, ...]
     constants: int
+    dtype: str = "float64"
 
     @property
     def state(self) -> int:
@@ -57,7 +58,8 @@ class TimeLoop:
     def digest(self) -> str:
         """Text that is equal for loops that compute the same."""
         digests = (f"{name} {program.digest}" for name, program in self.programs.items())
-        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *digests))
+        dtype = (self.dtype,) if self.dtype != "float64" else ()
+        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *dtype, *digests))
 
     @property
     def programs(self) -> dict[str, Program]:
@@ -83,9 +85,9 @@ class Turns:
 class Run(Protocol):
     """A compiled loop: called with steps and arrays it returns a function that runs these steps at each call.
 
-    The arrays are float64, contiguous along the last axis, and must live as long as the function. ``state`` (samples,
-    loop.state) is changed; ``held`` has an array (samples or 1, steps, size) for each port; ``constants`` is (samples
-    or 1, size); ``records`` (samples, rows, numbers) is filled from its first row on.
+    The arrays have the ``dtype`` of the loop, are contiguous along the last axis, and must live as long as the
+    function. ``state`` (samples, loop.state) is changed; ``held`` has an array (samples or 1, steps, size) for each
+    port; ``constants`` is (samples or 1, size); ``records`` (samples, rows, numbers) is filled from its first row on.
     """
 
     def __call__(

@@ -86,9 +86,9 @@ class Stepper:
         v0 = self._rows("v0", np.zeros(self._model.nv) if v0 is None else velocities(self._model, v0, "v0"))
         setup = prepare(workspace, q0, v0, None, self.dt, options, recorded)
         self._setup, self._plant = setup, setup.plant
-        self._runner = runner = Runner(setup, self.method, self.dt, options.backend)
+        self._runner = runner = Runner(setup, self.method, self.dt, options.backend, options.dtype)
         self._state = runner.start(slice(0, self.samples))
-        self._records = np.empty((self.samples, 1, len(runner.loop.record.results)))
+        self._records = np.empty((self.samples, 1, len(runner.loop.record.results)), runner.dtype)
         self._calls, self._first_call = 0, np.zeros(self.samples, int)  # calls of step: in total, and at the last reset
         self._threads = runner.threads(options.threads, self.substeps)
         # Turns count from 1, so that only the last one is a multiple of their number and recorded.
@@ -201,7 +201,7 @@ class Stepper:
     @property
     def diverged(self) -> np.ndarray:
         """Which samples diverged (NaN or infinite) since their start or last reset (samples,)."""
-        return self._state[:, -1] < self.steps
+        return self._state[:, -1] < np.minimum(self.steps, self._runner.countable)
 
     def __repr__(self) -> str:
         steps = f"{self.substeps} steps of {self.dt:g} s" if self.substeps > 1 else f"steps of {self.dt:g} s"

@@ -35,7 +35,7 @@ HELD = 3  # words for each held port: pointer, bytes from sample to sample, byte
 def build_loop(loop: TimeLoop, samples: int) -> Run:
     """Compile a loop to native code, which releases Python's lock while it runs."""
     target = host()
-    if samples <= target.half.lanes("float64"):
+    if samples <= target.half.lanes(loop.dtype):
         target = target.half
 
     def load() -> Run:
@@ -94,7 +94,7 @@ class _Writer:
         self.lazy = isinstance(loop.scheme, OwnStep)  # x is copied to %state after the last turn, as no step reads it
         self.records = len(loop.record.results)
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
-        self.m = m = Module(target, "float64")
+        self.m = m = Module(target, loop.dtype)
         needed = {name: p for name, p in loop.programs.items() if name != "record" or self.recorded_row is None}
         self.kernels = {name: emit_kernel(m, p, name=name, whole=True) for name, p in needed.items()}
         flat_offsets(m, max(loop.state, loop.constants, self.records, *loop.held, 1))
@@ -118,8 +118,8 @@ class _Writer:
                 f.do(f"switch i64 %last, label %elements [i64 0, label %alone i64 {m.lanes - 1}, label %tiles]")
                 f.label("alone")
                 for row in range(size):
-                    value = f.let(f"load double, ptr {f.at('%block', row * m.row)}, align {m.row}")
-                    f.do(f"store double {value}, ptr {f.at('%base', 8 * row)}, align 8")
+                    value = f.let(f"load {m.real}, ptr {f.at('%block', row * m.row)}, align {m.row}")
+                    f.do(f"store {m.real} {value}, ptr {f.at('%base', m.item * row)}, align {m.item}")
                 f.do("br label %end")
                 f.label("tiles")
                 rows = ["%base"]
@@ -128,7 +128,7 @@ class _Writer:
                 # Prefetch the lines of the next records while the kernels run: missing stores fill the store buffer.
                 for row in rows:
                     there = f.at(row, "%ahead")
-                    for k in range(0, 8 * size, LINE):
+                    for k in range(0, m.item * size, LINE):
                         f.do(f"call void @llvm.prefetch.p0(ptr {f.at(there, k)}, i32 1, i32 3, i32 1)")
                 width = tile_width(m, size)
                 for column in columns(m, size):
@@ -164,8 +164,8 @@ class _Writer:
         with f.counted("block", words["samples"], m.lanes) as block:
             rest = f.let(f"sub i64 {words['samples']}, {block}")
             last = f.let(f"call i64 @llvm.smin.i64(i64 {f.let(f'sub i64 {rest}, 1')}, i64 {m.lanes - 1})")
-            state = f.at(self.pointers["state"], f.let(f"mul i64 {block}, {8 * loop.state}"))
-            self._pack(loop.state, state, 8 * loop.state, last, "%state")
+            state = f.at(self.pointers["state"], f.let(f"mul i64 {block}, {m.item * loop.state}"))
+            self._pack(loop.state, state, m.item * loop.state, last, "%state")
             if loop.constants:
                 step = words["constants_step"]
                 base = f.at(self.pointers["constants"], f.let(f"mul i64 {block}, {step}"))
@@ -175,7 +175,7 @@ class _Writer:
                 self._turn(turn, block, last)
             if self.lazy:
                 self._copy_x("%in", "%state")
-            self._unpack(f, loop.state, state, 8 * loop.state, last, "%state")
+            self._unpack(f, loop.state, state, m.item * loop.state, last, "%state")
         emit_free(f, blocks)
         f.do("ret void")
 
@@ -332,7 +332,10 @@ class _Writer:
         return f"ptr {tile_table(self.m, tiles)}, i64 {len(tiles)}"
 
     def _word(self, number: int) -> str:
-        return self.f.word("%words", number, "double" if number < REALS else "i64")
+        if number >= REALS:
+            return self.f.word("%words", number)
+        real = self.f.word("%words", number, "double")
+        return real if self.m.item == 8 else self.f.let(f"fptrunc double {real} to {self.m.real}")
 
 
 def _side_by_side(results: Sequence[int], n_inputs: int) -> int | None:

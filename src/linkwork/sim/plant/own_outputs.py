@@ -1,13 +1,14 @@
 """Outputs of one's own: quantities of the robot and functions of the user, as one program of an instant.
 
-Its inputs have the names of the plant's inputs and outputs. It is traced twice: once with any method of each quantity,
-since its digest is part of the key of the compiled plant, and with the best methods where the plant is not known yet.
+Its inputs have the names of the plant's inputs and outputs. Functions of the user are traced for every simulation, with
+any method of each quantity, since the digest is part of the key of the compiled plant. The whole program is traced with
+the best methods where the plant is not known yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -42,12 +43,14 @@ class _Item:
     Attributes:
         function: Called with a TracedRobot and a function from a name to a new array; returns the outputs by name.
         arguments: Names of the arrays.
+        names: Names of the outputs; None for a function, which must be called to know them.
         entries: Names of the entries of outputs, where they are not numbered.
     """
 
     function: Callable[..., Results]
     arguments: tuple[str, ...]
-    entries: Mapping[str, tuple[str, ...]]
+    names: tuple[str, ...] | None = None
+    entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,53 +80,20 @@ class OwnOutputs:
     @property
     def key(self) -> Any:
         """Key for caches, equal only for outputs that compute the same and have the same names."""
-        return self._draft[0].digest, tuple(self.entries.items())
+        texts = tuple(output if isinstance(output, str) else None for output in self.outputs)
+        return texts, tuple(self.names), self._draft[0].digest
 
     @property
     def takes_work(self) -> bool:
         """Whether a function takes the work done on the robot, which is then part of the state."""
         return any(port.name == "work" for port in self._ports)
 
-    @property
+    @cached_property
     def names(self) -> list[tuple[str, ...]]:
         """Names of the recorded arrays, for each of ``outputs``."""
-        return self._draft[1]
-
-    @cached_property
-    def entries(self) -> dict[str, tuple[str, ...]]:
-        """Names of the entries of each array that is not one number, in C order."""
-        known = {name: entries for item in self._items for name, entries in item.entries.items()}
-        numbered = {port.name: _joined(map(range, port.shape)) for port in self._draft[0].outputs if port.shape}
-        return numbered | known
-
-    @cached_property
-    def program(self) -> Program:
-        """Program by the methods with the fewest instructions."""
-
-        def run(asked: Mapping[str, str], values: Mapping[str, Any]) -> tuple[Results, list[Problem]]:
-            robot = self._robot(values, asked)
-            return _merged(self._results(robot, values)), [*robot.used.values()]
-
-        return shortest_program("outputs", self._ports, run, {})[0]
-
-    @cached_property
-    def _draft(self) -> tuple[Program, list[tuple[str, ...]]]:
-        """Program by any methods, and ``names``."""
-        names: list[tuple[str, ...]] = []
-
-        def run(*values: Any) -> Results:
-            by_name = dict(zip((port.name for port in self._ports), values, strict=True))
-            results = self._results(self._robot(by_name, None), by_name)
-            names.extend(map(tuple, results))
-            self._check_names([name for each in results for name in each])
-            return _merged(results)
-
-        return trace("outputs", run, self._ports, StrictGraph()), names
-
-    def _results(self, robot: TracedRobot, values: Mapping[str, Any]) -> list[Results]:
-        return [item.function(robot, lambda name: self._argument(name, values)) for item in self._items]
-
-    def _check_names(self, names: list[str]) -> None:
+        of_functions = iter(self._draft[1])
+        by_item = [item.names or next(of_functions) for item in self._items]
+        names = [name for each in by_item for name in each]
         for name in names:
             fix = 'return a dict with other names: {"my_name": array}'
             if names.count(name) > 1:
@@ -131,6 +101,41 @@ class OwnOutputs:
             if name in RESERVED or name in self.memory:
                 message = "an output cannot have the name of another part of a trajectory"
                 raise LinkworkError(message, where="outputs", got=repr(name), fix=fix)
+        return by_item
+
+    @cached_property
+    def entries(self) -> dict[str, tuple[str, ...]]:
+        """Names of the entries of each array that is not one number, in C order."""
+        known = {name: entries for item in self._items for name, entries in item.entries.items()}
+        ports = ((port.name.partition(" ")[2], port.shape) for port in self._draft[0].outputs)
+        return known | {name: _joined(map(range, shape)) for name, shape in ports if shape}
+
+    @cached_property
+    def program(self) -> Program:
+        """Program by the methods with the fewest instructions."""
+
+        def run(asked: Mapping[str, str], values: Mapping[str, Any]) -> tuple[Results, list[Problem]]:
+            robot = self._robot(values, asked)
+            results = self._results(self._items, robot, values)
+            return _merged(results), [*robot.used.values()]
+
+        return shortest_program("outputs", self._ports, run, {})[0]
+
+    @cached_property
+    def _draft(self) -> tuple[Program, list[tuple[str, ...]]]:
+        """Program of the functions by any methods, and the names of their outputs."""
+        functions, names = [item for item in self._items if item.names is None], []
+
+        def run(*values: Any) -> Results:
+            by_name = dict(zip((port.name for port in self._ports), values, strict=True))
+            results = self._results(functions, self._robot(by_name, None), by_name)
+            names.extend(map(tuple, results))
+            return {f"{k} {name}": value for k, each in enumerate(results) for name, value in each.items()}
+
+        return trace("outputs", run, self._ports, StrictGraph()), names
+
+    def _results(self, items: Sequence[_Item], robot: TracedRobot, values: Mapping[str, Any]) -> list[Results]:
+        return [item.function(robot, lambda name: self._argument(name, values)) for item in items]
 
     def _robot(self, values: Mapping[str, Any], asked: Mapping[str, str] | None) -> TracedRobot:
         numbers = varied_numbers(self.model, self.inputs, self.payload).values()
@@ -208,9 +213,9 @@ class OwnOutputs:
         entries = {}
         for variable in problem.definition.outputs:
             axes = [variable.along(k) or self._along(n) for k, n in enumerate(variable.shape)]
-            if axes and problem.columns is None:
+            if axes:
                 entries[by_key[variable.name]] = _joined(axes)
-        return _Item(run, names, entries)
+        return _Item(run, names, tuple(by_key.values()), entries)
 
     def _along(self, size: int | str) -> Sequence[Any]:
         """Names along an axis of this size: those of joints or frames."""
@@ -235,7 +240,7 @@ class OwnOutputs:
 
             return traced_once(call, where, function)
 
-        return _Item(run, tuple(names), {})
+        return _Item(run, tuple(names))
 
 
 class _SampledRobot(TracedRobot):

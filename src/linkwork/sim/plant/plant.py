@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -221,9 +221,12 @@ class Plant:
 
         return self._trace("record", run)
 
-    def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
+    def time_loop(self, scheme: Scheme, outputs: tuple[str, ...], dtype: str = "float64") -> TimeLoop:
         """Return the time loop of a scheme that records these outputs."""
-        return self.cached(("loop", scheme, outputs), lambda: self._time_loop(scheme, outputs))
+        loop = self.cached(("loop", scheme, outputs), lambda: self._time_loop(scheme, outputs))
+        if dtype == loop.dtype:
+            return loop
+        return self.cached(("loop", scheme, outputs, dtype), lambda: replace(loop, dtype=dtype))
 
     def _time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         unprojected = isinstance(scheme, OwnStep)  # only what is recorded is projected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -103,10 +103,10 @@ def prepare(
     }
     own, outputs, records_work = [output for output in recorded if is_own(output, shapes)], recorded, "work" in recorded
     if own:
-        seen, _ = _simulated_model(model, options.limits, options)
-        program = OwnOutputs(seen, own, inputs.shapes, shapes, tuple(wrenches), reference, payload, has_contacts)
+        given = inputs.shapes, shapes, tuple(wrenches), reference, payload, has_contacts
+        program = functions["own_outputs"] = _own_outputs(workspace, options, own, *given)
         names = dict(zip(own, program.names, strict=True))
-        functions["own_outputs"], records_work = program, records_work or program.takes_work
+        records_work = records_work or program.takes_work
         outputs = tuple(name for each in recorded for name in names.get(each, [each]))
     plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, records_work)
     x0 = plant.initial_state(q, v, memory)
@@ -125,6 +125,35 @@ def prepare(
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
     """Return the cache of traced plants and their notes, by everything that they depend on."""
     return Cache()
+
+
+def own_outputs(_: Workspace) -> Cache[Any, OwnOutputs]:
+    """Return the cache of own outputs that are quantities, by everything that they depend on."""
+    return Cache()
+
+
+def _own_outputs(
+    workspace: Workspace,
+    options: Options,
+    outputs: Sequence[Any],
+    inputs: Mapping[str, tuple[int, ...]],
+    memory: Mapping[str, tuple[int, ...]],
+    frames: tuple[str, ...],
+    reference: Any,
+    payload: str,
+    has_contacts: bool,
+) -> OwnOutputs:
+    """Outputs of the user's own; quantities are kept, functions are traced again for each simulation."""
+    settings = content_key((*outputs, options.friction_width, options.limits))
+    key = settings and (settings, tuple(inputs.items()), tuple(memory.items()), frames, payload, has_contacts)
+    cache = workspace.derived(own_outputs)
+    if key in cache:
+        return cache[key]
+    model, _ = _simulated_model(workspace.model, options.limits, options)
+    made = OwnOutputs(model, outputs, inputs, memory, frames, reference, payload, has_contacts)
+    if key is not None:
+        cache[key] = made
+    return made
 
 
 def _plant(

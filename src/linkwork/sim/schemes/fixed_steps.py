@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...codegen.timeloop import Turns
-from ...errors import LinkworkError, warn_caller
+from ...errors import LinkworkError, ShapeError, warn_caller
 from ...notes import Note
 from ...options import Options
 from ...progress import Progress
@@ -35,7 +35,14 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
     """
     every, to = options.every, options.to
     run = Run(setup, method, dt, options)
-    runner = Runner(setup, method, dt, options.backend)
+    runner = Runner(setup, method, dt, options.backend, options.dtype)
+    if steps > runner.countable:
+        raise ShapeError(
+            f"there are more steps than {options.dtype} can count",
+            where="steps",
+            got=steps,
+            expected=f"{runner.countable:,}",
+        )
     threads = runner.threads(options.threads, steps)
     warning = run.begin(check)
     samples, rows = setup.samples, steps // every + 1
@@ -47,9 +54,9 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
     block = None
     if options.out is not None:
         batch = samples if setup.batched else None
-        block = output_buffer.block_of(options.out, setup.plant, batch, rows, runner.shapes)
+        block = output_buffer.block_of(options.out, setup.plant, batch, rows, runner.shapes, runner.dtype)
         runner.held = [x.copy() if np.may_share_memory(x, block) else x for x in runner.held]
-    records = destination(to, block, samples, rows, runner.shapes)
+    records = destination(to, block, samples, rows, runner.shapes, runner.dtype)
     done_samples, done_rows = 0, rows
     row, closeness = 0, []
     work = FIRST if options.backend == "native" else FIRST / SLOWER

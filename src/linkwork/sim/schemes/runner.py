@@ -25,25 +25,31 @@ BLOCK = 8  # samples that take the time of one: the largest number of SIMD lanes
 class Runner:
     """The compiled time loop of a setup, and the arrays that it works on."""
 
-    def __init__(self, setup: Setup, method: str, dt: float, compiler: str):
+    def __init__(self, setup: Setup, method: str, dt: float, compiler: str, dtype: str = "float64"):
         plant = setup.plant
         self.setup, self.method, self.dt, self.backend = setup, method, dt, compiler
         self.scheme = schemes()[method]
         if plant.has_contacts and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
             message = f"{method} cannot simulate contacts that are switched between steps"
             raise UnsupportedError(message, where="contacts", fix=method_at_door("rk4"))
-        self.loop = plant.time_loop(self.scheme, setup.outputs)
+        self.dtype = np.dtype(dtype)
+        self.countable = 2 ** (np.finfo(self.dtype).nmant + 1)  # steps that the state can count
+        if plant.has_contacts and dtype != "float64":
+            message = "which equations of the contacts follow from others is decided by more digits than this type has"
+            raise UnsupportedError(message, where="contacts", got=dtype, expected="float64")
+        self.loop = plant.time_loop(self.scheme, setup.outputs, dtype)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
-        self.held = [setup.inputs.held[name] for name in plant.held]
+        self.held = [setup.inputs.held[name].astype(self.dtype, copy=False) for name in plant.held]
         parts = [setup.inputs.constants[name] for name in plant.constants]
         each = max((len(part) for part in parts), default=1)
         wide = [np.broadcast_to(part, (each, part.shape[1])) for part in parts]
-        self.constants = np.ascontiguousarray(np.concatenate(wide, axis=1)) if wide else np.zeros((1, 0))
+        constants = np.concatenate(wide, axis=1) if wide else np.zeros((1, 0))
+        self.constants = np.ascontiguousarray(constants, self.dtype)
 
     def start(self, group: slice) -> np.ndarray:
         """Return the rows of the loop's state at the start, of a group of samples."""
-        state = np.zeros((group.stop - group.start, self.loop.state))
+        state = np.zeros((group.stop - group.start, self.loop.state), self.dtype)
         state[:, : self.setup.x0.shape[1]] = self.setup.x0[group]
         return state
 
@@ -93,7 +99,7 @@ class Runner:
         step, sample = int(finite_steps[k]), group.start + k
         alone = slice(sample, sample + 1)
         before = self.start(alone)  # run again up to the last finite state
-        unused = np.empty((1, 1, len(self.loop.record.results)))
+        unused = np.empty((1, 1, len(self.loop.record.results)), self.dtype)
         self.advance(before, alone, Turns(0, step, step + 1, end=False, last_held=steps - 1), unused)
         model = self.setup.plant.model
         q, v = self.setup.plant.positions_and_velocities(before[0, : self.loop.x])

@@ -72,7 +72,7 @@ def _header(file: Any) -> tuple[Shape, bool, np.dtype]:
 
 
 def map_npy(path: Path, lead: Shape | None = None) -> np.ndarray:
-    """Return doubles that stay in a .npy file: all of them, or those within the leading axes ``lead``.
+    """Return floats that stay in a .npy file: all of them, or those within the leading axes ``lead``.
 
     The file of a run that ended on a full disk has a header with larger axes, and ends after the last number.
     """
@@ -80,23 +80,24 @@ def map_npy(path: Path, lead: Shape | None = None) -> np.ndarray:
         full, fortran, dtype = _header(file)
         begin = file.tell()
     shape = full if lead is None else (*lead, *full[len(lead) :])
-    if dtype != np.dtype("<f8") or fortran or any(n > most for n, most in zip(shape, full, strict=False)):
-        raise ValueError(f"{path.name} of shape {full} and type {dtype}, where {shape} doubles were expected")
-    strides = [8 * math.prod(full[k + 1 :]) for k in range(len(full))]
-    count = (path.stat().st_size - begin) // 8
+    if dtype.str not in ("<f8", "<f4") or fortran or any(n > most for n, most in zip(shape, full, strict=False)):
+        raise ValueError(f"{path.name} of shape {full} and type {dtype}, where {shape} floats were expected")
+    item = dtype.itemsize
+    strides = [item * math.prod(full[k + 1 :]) for k in range(len(full))]
+    count = (path.stat().st_size - begin) // item
     if not math.prod(shape):
-        return np.zeros(shape)
-    if 1 + sum((n - 1) * stride // 8 for n, stride in zip(shape, strides, strict=True)) > count:
+        return np.zeros(shape, dtype)
+    if 1 + sum((n - 1) * stride // item for n, stride in zip(shape, strides, strict=True)) > count:
         raise ValueError(f"{path.name} of shape {full}, with {count} numbers")
     flat = np.memmap(path, dtype, "r", begin, (count,))
     return np.lib.stride_tricks.as_strided(flat, shape, strides, subok=True, writeable=False)
 
 
 def open_zarr(path: Path) -> Any:
-    """Check the metadata of a Zarr array of doubles, as linkwork writes it; return the array, which stays on disk."""
+    """Check the metadata of a Zarr array of floats, as linkwork writes it; return the array, which stays on disk."""
     about = json.loads(_read_short(path / "zarr.json"))
-    expected = {"zarr_format": 3, "node_type": "array", "data_type": "float64"}
-    wrong = [f"{key} {about.get(key)!r}" for key, value in expected.items() if about.get(key) != value]
+    expected = {"zarr_format": [3], "node_type": ["array"], "data_type": ["float64", "float32"]}
+    wrong = [f"{key} {about.get(key)!r}" for key, values in expected.items() if about.get(key) not in values]
     wrong += [f"codec {codec['name']!r}" for codec in about["codecs"] if codec["name"] not in CODECS]
     wrong += ["storage transformers"] if about.get("storage_transformers") else []
     shape, chunk = about["shape"], about["chunk_grid"]["configuration"]["chunk_shape"]

@@ -17,7 +17,9 @@ from .trajectory import Trajectory
 STOPPED, ENDED = "stopped", "ended"  # codes of notes: a run cut short from the keyboard, or by an error
 
 
-def block_of(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[str, Shape]) -> np.ndarray:
+def block_of(
+    out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mapping[str, Shape], dtype: np.dtype
+) -> np.ndarray:
     """Return the block (samples, rows, numbers) of which the arrays of ``out`` are views."""
     if not isinstance(out, Trajectory):
         expected = "a Trajectory that an earlier rollout returned"
@@ -31,7 +33,9 @@ def block_of(out: Any, plant: Plant, batch: int | None, rows: int, shapes: Mappi
                 _refuse(f"other {what} of {name}", ", ".join(has.get(name, ())), ", ".join(needs[name]))
     sizes = [math.prod(shape) for shape in shapes.values()]
     shape = batch or 1, rows, sum(sizes)
-    block = _base(out[names[0]]) if names else np.empty(shape)
+    if any(out[name].dtype != dtype for name in names):
+        _refuse("another type of numbers", str(out[names[0]].dtype), str(dtype))
+    block = _base(out[names[0]], dtype) if names else np.empty(shape, dtype)
     size, required = (len(out) if out.batch else None, len(out.t)), (batch, rows)
     stopped = any(note.code in (STOPPED, ENDED) for note in out.notes)  # has fewer samples or times than its block
     if block is not None and (block.shape != shape or (names and size != required and not stopped)):
@@ -51,10 +55,10 @@ def _size_text(samples: int | None, times: int) -> str:
     return f"{'one motion' if samples is None else f'{samples} samples'}, {times} times"
 
 
-def _base(array: Any) -> np.ndarray | None:
+def _base(array: Any, dtype: np.dtype) -> np.ndarray | None:
     """The block that an array is a view of, if it can be written."""
     base = getattr(array, "base", None)
-    if type(base) is not np.ndarray or base.ndim != 3 or base.dtype != float:
+    if type(base) is not np.ndarray or base.ndim != 3 or base.dtype != dtype:
         return None
     return base if base.flags.c_contiguous and base.flags.writeable else None
 
@@ -62,7 +66,11 @@ def _base(array: Any) -> np.ndarray | None:
 def _begins(array: np.ndarray, block: np.ndarray, column: int) -> bool:
     """Whether an array begins in this column of the block, and can be written."""
     address, flags = array.__array_interface__["data"][0], array.flags
-    return array.base is block and flags.writeable and address == block.__array_interface__["data"][0] + 8 * column
+    return (
+        array.base is block
+        and flags.writeable
+        and address == block.__array_interface__["data"][0] + block.itemsize * column
+    )
 
 
 def _refuse(what: str, got: str, expected: str) -> NoReturn:

@@ -16,12 +16,20 @@ from .array_files import Shape, map_npy
 
 PIECE = 2**18  # numbers that are copied at a time
 RESERVE = 2**15  # bytes
+DOUBLE = np.dtype("<f8")
 
 
 class Memory:
     """One array for all outputs, the given ``block`` or a new one; results are views of it."""
 
-    def __init__(self, samples: int, rows: int, shapes: Mapping[str, Shape], block: np.ndarray | None = None):
+    def __init__(
+        self,
+        samples: int,
+        rows: int,
+        shapes: Mapping[str, Shape],
+        block: np.ndarray | None = None,
+        dtype: np.dtype = DOUBLE,
+    ):
         self.shapes = shapes
         size = _row_size(shapes)
         if block is None:
@@ -29,7 +37,7 @@ class Memory:
             fix = "record fewer steps by every=..., or let rollout stream into files by to='folder'"
             with memory_reported("the records", where=where, fix=fix):
                 require_memory(samples * rows * size)
-                block = np.empty((samples, rows, size))
+                block = np.empty((samples, rows, size), dtype)
         self.array = block
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
@@ -47,17 +55,17 @@ class Memory:
 class Files:
     """A folder with one .npy file per output, of shape (samples, times, ...), and the times."""
 
-    def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
-        self.folder, self.samples, self.rows, self.shapes = folder, samples, rows, shapes
+    def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape], dtype: np.dtype = DOUBLE):
+        self.folder, self.samples, self.rows, self.shapes, self.dtype = folder, samples, rows, shapes, dtype
         _make_folder(folder)
         self.reserve, self.full = _Reserve(folder), False
         self.files, self.starts = {}, {}
         for name, shape in shapes.items():  # open until finish; unbuffered, so that a full disk is noticed at once
             self.files[name] = file = open(folder / f"{name}.npy", "w+b", buffering=0)  # noqa: SIM115
-            self.starts[name] = _write_header(file, (samples, rows, *shape))
+            self.starts[name] = _write_header(file, (samples, rows, *shape), dtype)
 
     def target(self, sample: int, samples: int, row: int, rows: int) -> np.ndarray:
-        return np.empty((samples, rows, _row_size(self.shapes)))
+        return np.empty((samples, rows, _row_size(self.shapes)), self.dtype)
 
     def flush(self, block: np.ndarray, sample: int, row: int) -> None:
         self.full = True  # unless all of it is written
@@ -67,7 +75,7 @@ class Files:
         self.full = False
 
     def _write(self, name: str, part: np.ndarray, sample: int, row: int) -> None:
-        file, each = self.files[name], 8 * math.prod(self.shapes[name])
+        file, each = self.files[name], self.dtype.itemsize * math.prod(self.shapes[name])
         for k, rows in enumerate(part):
             file.seek(self.starts[name] + ((sample + k) * self.rows + row) * each)
             _write(file, rows.tobytes())
@@ -79,7 +87,7 @@ class Files:
                 if (samples, rows) != (self.samples, self.rows):  # the run was stopped
                     self._shrink(name, file, samples, rows)
         with open(self.folder / "t.npy", "wb") as file:
-            _write_header(file, (rows,))
+            _write_header(file, (rows,), DOUBLE)
             for first in range(0, rows, PIECE):
                 _write(file, (step * np.arange(first, min(first + PIECE, rows))).tobytes())
         arrays = {name: map_npy(self.folder / f"{name}.npy", (samples, rows)) for name in self.shapes}
@@ -91,13 +99,13 @@ class Files:
         Moving samples together needs disk space for a while, since the gaps between them are holes in the file. Without
         this space the gaps stay, and only ``map_npy`` can read the file.
         """
-        start, each = self.starts[name], 8 * math.prod(self.shapes[name])
+        start, each = self.starts[name], self.dtype.itemsize * math.prod(self.shapes[name])
         gaps = samples > 1 and rows < self.rows
         if gaps and (self.full or shutil.disk_usage(self.folder).free < samples * rows * each):
             file.truncate(start + ((samples - 1) * self.rows + rows) * each)
             return
         file.seek(0)
-        begin = _write_header(file, (samples, rows, *self.shapes[name]))
+        begin = _write_header(file, (samples, rows, *self.shapes[name]), self.dtype)
         for k in range(samples):  # all moves are towards the front
             _move(file, start + k * self.rows * each, begin + k * rows * each, rows * each)
         file.truncate(begin + samples * rows * each)
@@ -106,19 +114,19 @@ class Files:
 class Zarr:
     """A Zarr group with one array per output, and the times."""
 
-    def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape]):
+    def __init__(self, folder: Path, samples: int, rows: int, shapes: Mapping[str, Shape], dtype: np.dtype = DOUBLE):
         zarr = import_optional("zarr", "zarr", "a Zarr folder", where=str(folder))
-        self.shapes = shapes
+        self.shapes, self.dtype = shapes, dtype
         _make_folder(folder)
         self.reserve = _Reserve(folder)
         self.group = zarr.open_group(str(folder), mode="a", zarr_format=3)
         self.arrays = {
-            name: self._array(name, (samples, rows, *shape), (min(samples, 256), min(rows, 1024), *shape))
+            name: self._array(name, (samples, rows, *shape), (min(samples, 256), min(rows, 1024), *shape), dtype)
             for name, shape in shapes.items()
         }
 
-    def _array(self, name: str, shape: Shape, chunks: Shape) -> Any:
-        settings: dict[str, Any] = {"dtype": "f8", "fill_value": math.nan, "config": {"write_empty_chunks": True}}
+    def _array(self, name: str, shape: Shape, chunks: Shape, dtype: np.dtype = DOUBLE) -> Any:
+        settings: dict[str, Any] = {"dtype": dtype, "fill_value": math.nan, "config": {"write_empty_chunks": True}}
         sizes = tuple(max(n, 1) for n in chunks)
         return self.group.create_array(name, shape=shape, chunks=sizes, **settings)
 
@@ -157,12 +165,17 @@ class _Reserve:
 
 
 def destination(
-    to: str | Path | None, block: np.ndarray | None, samples: int, rows: int, shapes: Mapping[str, Shape]
+    to: str | Path | None,
+    block: np.ndarray | None,
+    samples: int,
+    rows: int,
+    shapes: Mapping[str, Shape],
+    dtype: np.dtype,
 ) -> Memory | Files | Zarr:
     """Return the destination by ``to``: memory for None, Zarr for a name in .zarr, else a folder of .npy files."""
     if to is None:
-        return Memory(samples, rows, shapes, block)
-    return (Zarr if Path(to).suffix == ".zarr" else Files)(Path(to), samples, rows, shapes)
+        return Memory(samples, rows, shapes, block, dtype)
+    return (Zarr if Path(to).suffix == ".zarr" else Files)(Path(to), samples, rows, shapes, dtype)
 
 
 def _row_size(shapes: Mapping[str, Shape]) -> int:
@@ -192,9 +205,9 @@ def _write(file: Any, data: bytes) -> None:
         rest = rest[file.write(rest) :]
 
 
-def _write_header(file: Any, shape: Shape) -> int:
+def _write_header(file: Any, shape: Shape, dtype: np.dtype) -> int:
     """Write the header of a .npy file, which has space for any shape; return where its numbers begin."""
-    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(file, {"descr": dtype.str, "fortran_order": False, "shape": shape})
     return file.tell()
 
 
