@@ -75,6 +75,7 @@ CASES = {  # what is given to the batch, what of it is that of sample k
     "matrix, of each": ({"torque": matrix, "gains": {"K": CUBE}}, lambda g, k: CUBE[k]),
     "PD, of each": ({"torque": PD(1, 1), "gains": {"kp": TABLE**2}}, lambda g, k: TABLE[k] ** 2),
     "PD, one for all": ({"torque": PD(1, 1), "gains": {"kp": STIFF[None]}}, lambda g, k: STIFF),
+    "PD, a number for all": ({"torque": PD(1, 1), "gains": {"kp": STIFF[None, :1]}}, lambda g, k: STIFF[0]),
     "PD, a number of each": ({"torque": PD(1, 1), "gains": {"kp": STIFF[:, None]}}, lambda g, k: STIFF[k]),
     "memory, one for all": ({"torque": remembering, "memory": {"z": STIFF}}, lambda g, k: STIFF),
     "memory, of each": ({"torque": remembering, "memory": {"z": TABLE}}, lambda g, k: TABLE[k]),

@@ -193,6 +193,6 @@ def test_recorded_quantities(run):
     code, out, _ = run(*options, "--json")
     assert np.array_equal(json.loads(out)["end"]["pose"], motion.pose[-1])
     code, _, err = run("planar2r", "--record", "poses:tool")
-    assert code == 1 and "there is no output 'poses:tool'" in err
+    assert code == 1 and "there is no quantity 'poses'" in err
     code, _, err = run("planar2r", "--record", "pose")
     assert code == 1 and "pose needs a frame" in err

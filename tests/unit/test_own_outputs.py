@@ -260,17 +260,16 @@ def test_closures_are_read_when_a_run_begins():
 
 
 def test_setups_are_remembered(monkeypatch):
-    module = sys.modules["linkwork.sim.plant.setup"]
-    made = []
-    monkeypatch.setattr(
-        module, "Plant", lambda *args, real=module.Plant, **named: made.append(1) or real(*args, **named)
-    )
+    module, made = sys.modules["linkwork.sim.plant.own_outputs"], []
+    real = module.shortest_program
+    monkeypatch.setattr(module, "shortest_program", lambda *args: made.append(1) or real(*args))
     robot = linkwork.load("planar2r")
     for k in (1, 1, 2):
-        robot.rollout(
-            None, None, None, DT, 3, outputs=["q", lambda robot, q, k=k: k * robot.gravity(q), "inertia_matrix"]
-        )
+        outputs = ["q", lambda robot, q, k=k: k * robot.gravity(q), "inertia_matrix"]
+        robot.rollout(None, None, None, DT, 3, outputs=outputs)
     assert len(made) == 2
+    (plant, _) = next(iter(robot.derived(sys.modules["linkwork.sim.plant.setup"].plants).values()))
+    assert len(robot.derived(sys.modules["linkwork.sim.plant.setup"].plants)) == 1 and "step" in plant.programs
     for width in (0.05, 0.5):  # of which quantities depend
         run = ARM.rollout(None, [1, 2], None, DT, 3, friction_width=width, outputs=["tau", "inverse_dynamics"])
         assert np.abs(run.inverse_dynamics - run.tau).max() < 1e-12
@@ -437,7 +436,15 @@ def named_anew(robot, q):
         (["pose:hand"], UnknownNameError, "hand"),
         (["pose"], LinkworkError, "pose needs a frame"),
         (["inertia_matrix:tool"], LinkworkError, "inertia_matrix has no frame"),
-        (["poses:tool"], UnknownNameError, r"(?s)there is no output 'poses:tool'.*did you mean 'pose'"),
+        (["poses:tool"], UnknownNameError, r"(?s)there is no quantity 'poses'.*did you mean 'pose'"),
+        (
+            ["inertia_matrx"],
+            UnknownNameError,
+            r"(?s)there is no quantity 'inertia_matrx'.*did you mean 'inertia_matrix'",
+        ),
+        (["loop_residual"], UnknownNameError, r"(?s)there is no output 'loop_residual'.*one of: .*integral"),
+        (["momentum:tool"], LinkworkError, "momentum has no frame"),
+        ([["q"]], UnknownNameError, "there is no output"),
         (["torque"], UnknownNameError, "there is no output 'torque'"),
         ([3], UnknownNameError, "there is no output '3'"),
         (["hybrid_dynamics"], UnsupportedError, "does not have its input 'a_known'"),

@@ -469,6 +469,12 @@ def test_parquet_that_unpacks_to_more_than_it_is(copied):
         {"entries": {"q": "ab"}},
         {"entries": []},
         {"units": {"q": [1, 2]}},
+        {"shapes": [2, 1]},
+        {"shapes": {"q": "ab"}},
+        {"shapes": {"q": [-1, -2]}},
+        {"shapes": {"q": [1, 3]}},
+        {"shapes": {"q": [1, 2]}},
+        {"shapes": {"q": [10**30, 2]}},
         {"format": "other"},
     ],
 )

@@ -139,7 +139,9 @@ class _EventSimulation:
 
         self.recorded = tuple(name for name in setup.outputs if name not in CHANGED_BY_CONTACTS)
         self.terms = compiled("contact terms", lambda: self.plant.contact_terms)
-        self.record = compiled(self.recorded, lambda: self.plant.record(self.recorded)) if self.recorded else None
+        own = self.plant.own_outputs and self.plant.own_outputs.digest
+        key = ("record", self.recorded, own)
+        self.record = compiled(key, lambda: self.plant.record(self.recorded)) if self.recorded else None
         self.events: list[Event] = []
         self.glided = np.zeros(len(contacts))  # seconds
         self.step, self.last = 0, -1.0

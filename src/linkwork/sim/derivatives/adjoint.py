@@ -132,12 +132,3 @@ class Adjoint:
     def velocities_vjp(self) -> Function:
         """Vector-Jacobian product of the velocities of all joints, from positions and independent velocities."""
         return compile(self.plant.model, "joint_velocities").vjp()
-
-    def record_vjp(self, recorded: tuple[str, ...], outputs: tuple[str, ...]) -> Program:
-        """Return the vector-Jacobian product of some recorded outputs, with respect to x, held inputs and constants."""
-
-        def make() -> Program:
-            names = [port.name for port in self.plant.ports if port.name not in ("t", "dt")]
-            return optimised(vjp(self.plant.time_loop(self.scheme, recorded).record, names, outputs))
-
-        return self.plant.cached(("record vjp", self.scheme, recorded, outputs), make)

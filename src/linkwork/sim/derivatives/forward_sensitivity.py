@@ -131,7 +131,7 @@ class Forward:
                 results.append(S[:, :, direct[name]])
                 continue
             inputs = inputs or tape.inputs_at(group, steps, x)
-            jacobians = self._rows(tape.adjoint.record_vjp(tape.setup.outputs, (name,)), inputs, name)
+            jacobians = self._rows(tape.plant.record_vjp(tape.runner.scheme, tape.setup.outputs, (name,)), inputs, name)
             result = np.concatenate([_flat(jacobians[port.name]) for port in tape.plant.state], axis=3) @ S
             for columns, part in self._input_columns(group, steps, jacobians):
                 result[..., columns] += part

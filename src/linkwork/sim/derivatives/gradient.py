@@ -288,7 +288,7 @@ class Tape:
             return bars, np.zeros((count, length, 0)), np.zeros((count, 0))
         steps = np.arange(begin, end)[at]
         inputs = self.inputs_at(group, steps, states[:, :length][:, at]).values()
-        program = self.adjoint.record_vjp(self.setup.outputs, tuple(chosen))
+        program = plant.record_vjp(runner.scheme, self.setup.outputs, tuple(chosen))
         results = {port.name.removesuffix(BAR): np.empty((count, len(steps), *port.shape)) for port in program.outputs}
         backend(runner.backend).compile(program, "float64").call(*inputs, *chosen.values(), out=tuple(results.values()))
         bars = [spread(results[port.name], port.size) for port in plant.state]

@@ -48,6 +48,7 @@ from ...program.replay import flattened, nested, split
 from ...scalar import Scalar
 from ...scalar.dual import change_of, dual, slope_of, value_of
 from ...scalar.orthogonal import dot
+from ...workspace import Cache
 from ..plant.constrained import places
 from ..plant.instant import MEMORY, Instant
 from ..plant.plant import CORRECTIONS, Plant
@@ -162,7 +163,8 @@ class DualPlant(Plant):
         arguments: dict[str, Any] = {field.name: getattr(plant, field.name) for field in fields(plant)}
         present = {**plant.held, **plant.constants}
         more = {name: (sizes(plant.model)[name],) for name in actions(plant.model) if name not in present}
-        return cls(**arguments | {"records_work": False, "constants": {**plant.constants, **more}})
+        changed = {"records_work": False, "constants": {**plant.constants, **more}, "programs": Cache()}
+        return cls(**arguments | changed)
 
     @cached_property
     def derivatives_method(self) -> Method:

@@ -124,7 +124,7 @@ class Inputs:
             axes = 2 if over_time and array.ndim == 3 else 1
             lead, shape = array.shape[:axes], array.shape[axes:]
             shape = () if shape == (1,) else shape
-            rows = array.reshape(*(() if lead == (1,) else lead), *shape)
+            rows = array.reshape((*(() if lead == (1,) else lead), *shape))
             fix = "the last axis is that of entries, 1 for one number: (steps, 1); (samples, steps, n) in a batch"
         self.add(GAIN + name, rows, shape, where, over_time, fix=fix, steps_alone=False)
         self.full_shapes[GAIN + name] = array.shape

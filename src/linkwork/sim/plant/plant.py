@@ -21,7 +21,7 @@ from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
 from ...codegen.timeloop import TimeLoop
 from ...constraints import RegularSaddle
 from ...constraints.equations import place_sizes
-from ...derive import jvp
+from ...derive import jvp, vjp
 from ...formulations import Method
 from ...model import Model
 from ...notes import Note
@@ -57,6 +57,7 @@ class Plant:
         records_work: Whether work is part of the state.
         own_outputs: Program of the outputs of the user's own.
         own_entries: Names of the entries of their arrays, none of those that are one number.
+        programs: What is kept for this plant, and for the same with other outputs of the user's own.
     """
 
     model: Model
@@ -70,6 +71,7 @@ class Plant:
     records_work: bool = False
     own_outputs: Program | None = None
     own_entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    programs: Cache[Hashable, Any] = field(default_factory=Cache, repr=False, compare=False)
 
     # -- the state -------------------------------------------------------------------------------------------------
 
@@ -151,10 +153,10 @@ class Plant:
 
     # -- programs --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def rates(self) -> Program:
         """Program of dx/dt."""
-        return self._trace("rates", self.state_rates)
+        return self.cached("rates", lambda: self._trace("rates", self.state_rates))
 
     def state_rates(self, instant: Instant) -> dict[str, Any]:
         """Return dx/dt by parts of the state."""
@@ -163,7 +165,7 @@ class Plant:
         rates |= {"closeness": [0, 0], "stand": [0] * sum(place_sizes(model)), BEFORE: [0] * len(model.switched)}
         return self._state({**rates, **instant.memory_rates}, lambda: instant.power(instant.tau))
 
-    @cached_property
+    @property
     def step(self) -> Program:
         """Program of a step of semi-implicit Euler: first the velocities, then with them the positions.
 
@@ -174,7 +176,7 @@ class Plant:
             parts = {**at.next_state, **at.next_memory}
             return self._state(parts, lambda: at.work + at.dt * at.power(at.tau) + at.step_work)
 
-        return self._trace("step", run)
+        return self.cached("step", lambda: self._trace("step", run))
 
     def step_program(self, scheme: OwnStep | Rosenbrock) -> Program:
         """Return the program of a whole step; ``projection`` follows a step of a Rosenbrock method."""
@@ -183,14 +185,16 @@ class Plant:
         step = partial(rosenbrock.next_state, self, scheme=scheme)
         return self.cached(("step", scheme), lambda: self._trace("rosenbrock", step))
 
-    @cached_property
+    @property
     def projection(self) -> Program | None:
         """Program that projects x to unit quaternions and satisfied constraints; None where every x has them."""
         if not (self.model.coordinates.quaternions or self.has_constraints):
             return None
-        return self._trace(
-            "finish", lambda at: self._state({**at.values, **at.projected}, lambda: at.work + at.projection_work)
-        )
+
+        def run(at: Instant) -> Mapping[str, Any]:
+            return self._state({**at.values, **at.projected}, lambda: at.work + at.projection_work)
+
+        return self.cached("finish", lambda: self._trace("finish", run))
 
     @cached_property
     def contact_terms(self) -> Program:
@@ -223,10 +227,19 @@ class Plant:
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...], dtype: str = "float64") -> TimeLoop:
         """Return the time loop of a scheme that records these outputs."""
-        loop = self.cached(("loop", scheme, outputs), lambda: self._time_loop(scheme, outputs))
-        if dtype == loop.dtype:
-            return loop
-        return self.cached(("loop", scheme, outputs, dtype), lambda: replace(loop, dtype=dtype))
+        key = ("loop", scheme, outputs, self.own_outputs and self.own_outputs.digest)
+        loop = self.cached(key, lambda: self._time_loop(scheme, outputs))
+        return loop if dtype == loop.dtype else self.cached((*key, dtype), lambda: replace(loop, dtype=dtype))
+
+    def record_vjp(self, scheme: Scheme, recorded: tuple[str, ...], outputs: tuple[str, ...]) -> Program:
+        """Return the vector-Jacobian product of some recorded outputs, with respect to x, held inputs and constants."""
+
+        def make() -> Program:
+            names = [port.name for port in self.ports if port.name not in ("t", "dt")]
+            return optimised(vjp(self.time_loop(scheme, recorded).record, names, outputs))
+
+        own = self.own_outputs and self.own_outputs.digest
+        return self.cached(("record vjp", scheme, recorded, outputs, own), make)
 
     def _time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         unprojected = isinstance(scheme, OwnStep)  # only what is recorded is projected
@@ -246,13 +259,9 @@ class Plant:
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` returned for this key at its first use; programs and functions of a plant are kept."""
-        if key not in self._cache:
-            self._cache[key] = make()
-        return self._cache[key]
-
-    @cached_property
-    def _cache(self) -> dict[Hashable, Any]:
-        return {}
+        if key not in self.programs:
+            self.programs[key] = make()
+        return self.programs[key]
 
     @cached_property
     def entries(self) -> dict[str, tuple[str, ...]]:
@@ -269,10 +278,10 @@ class Plant:
         """Units of the entries of outputs."""
         return units(self.model)
 
-    @cached_property
+    @property
     def step_warnings(self) -> Cache[Any, Note | None]:
         """Warning, or None, about a step length by (method, dt, gains and parameters); see ``stability.warning``."""
-        return Cache()
+        return self.cached("warnings", Cache)
 
     @cached_property
     def home_pivots(self) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -97,18 +97,22 @@ def prepare(
     payload = add_varied(inputs, model, options.vary) if options.vary else ""
     _add_gains(inputs, law, options.gains or {})
     wrenches = {frame: _add_wrench(inputs, model, frame, value) for frame, value in (options.wrenches or {}).items()}
-    functions: dict[str, UserFunction | OwnOutputs | None] = {
+    functions = {
         "commands": _add_commands(inputs, model, options.commands),
         "controller": controller_function(options.torque, law, reference, inputs.shapes) if law else None,
     }
-    own, outputs, records_work = [output for output in recorded if is_own(output, shapes)], recorded, "work" in recorded
+    own = [output for output in recorded if is_own(output, shapes)]
     if own:
         given = inputs.shapes, shapes, tuple(wrenches), reference, payload, has_contacts
-        program = functions["own_outputs"] = _own_outputs(workspace, options, own, *given)
-        names = dict(zip(own, program.names, strict=True))
-        records_work = records_work or program.takes_work
-        outputs = tuple(name for each in recorded for name in names.get(each, [each]))
-    plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, records_work)
+        program = _own_outputs(workspace, options, own, *given)
+        names = iter(program.names)
+        outputs = tuple(name for each in recorded for name in (next(names) if is_own(each, shapes) else [each]))
+        records_work = "work" in outputs or program.takes_work
+        plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, records_work)
+        plant = plant.cached(("own outputs", program.key), partial(_with_outputs, plant, program))
+    else:
+        outputs = recorded
+        plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, "work" in outputs)
     x0 = plant.initial_state(q, v, memory)
     if has_contacts:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
@@ -125,6 +129,11 @@ def prepare(
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
     """Return the cache of traced plants and their notes, by everything that they depend on."""
     return Cache()
+
+
+def _with_outputs(plant: Plant, own: OwnOutputs) -> Plant:
+    """The same plant, which shares its programs, with outputs of the user's own."""
+    return replace(plant, own_outputs=own.program, own_entries=own.entries)
 
 
 def own_outputs(_: Workspace) -> Cache[Any, OwnOutputs]:
@@ -160,7 +169,7 @@ def _plant(
     workspace: Workspace,
     inputs: Inputs,
     options: Options,
-    functions: Mapping[str, UserFunction | OwnOutputs | None],
+    functions: Mapping[str, UserFunction | None],
     wrenches: Mapping[str, UserFunction | None],
     payload: str,
     records_work: bool,
@@ -169,7 +178,7 @@ def _plant(
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     settings = content_key((options.friction_width, options.limits, options.dynamics))
-    keys = tuple(each and each.key for each in (*functions.values(), *wrenches.values()))
+    keys = tuple(each and each.key for each in (functions["controller"], functions["commands"], *wrenches.values()))
     shapes = tuple(held.items()), tuple(constants.items())
     key = settings and (*shapes, payload, records_work, tuple(wrenches), keys, settings)
     cache = workspace.derived(plants)
@@ -181,20 +190,9 @@ def _plant(
     constrained = model.constrained or options.contacts is not None
     quantity = "constrained_dynamics" if constrained else "forward_dynamics"
     method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied, placed=placed)
-    programs = {name: each and each.program for name, each in functions.items()}
+    controller, commands = (each and each.program for each in (functions["controller"], functions["commands"]))
     by_frame = {frame: each and each.program for frame, each in wrenches.items()}
-    own = functions.get("own_outputs")
-    plant = Plant(
-        model,
-        method,
-        held,
-        constants,
-        wrenches=by_frame,
-        payload=payload,
-        records_work=records_work,
-        own_entries=own.entries if isinstance(own, OwnOutputs) else {},
-        **programs,
-    )
+    plant = Plant(model, method, held, constants, controller, by_frame, commands, payload, records_work)
     if key is not None:
         cache[key] = plant, notes
     return plant, notes

@@ -12,6 +12,7 @@ from ...codegen.timeloop import Turns
 from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import PROCESSORS
 from ...notes import Note
+from ...options import MOST
 from ...targets import backend
 from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
@@ -33,7 +34,7 @@ class Runner:
             message = f"{method} cannot simulate contacts that are switched between steps"
             raise UnsupportedError(message, where="contacts", fix=method_at_door("rk4"))
         self.dtype = np.dtype(dtype)
-        self.countable = 2 ** (np.finfo(self.dtype).nmant + 1)  # steps that the state can count
+        self.countable = 2**24 if dtype == "float32" else MOST  # steps that the state can count, or more than can run
         if plant.has_contacts and dtype != "float64":
             message = "which equations of the contacts follow from others is decided by more digits than this type has"
             raise UnsupportedError(message, where="contacts", got=dtype, expected="float64")

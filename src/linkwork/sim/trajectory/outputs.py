@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from ...constraints import row_names
-from ...errors import LinkworkError
+from ...errors import LinkworkError, UnknownNameError
 from ...formulations import QUANTITIES, layouts
 from ...model import Model
 from ...options import one_of_names
@@ -19,6 +20,7 @@ LOOP_OUTPUTS = ("loop_residual", "loop_rates", "constraint_forces")  # one entry
 OUTPUTS = (*JOINT_VECTORS, "kinetic_energy", "potential_energy", "momentum", "center_of_mass", *LOOP_OUTPUTS, "work")
 CONTACT_OUTPUTS = ("contacts", "contact_forces")
 PARTS = ("fx", "fy", "fz", "mx", "my", "mz")  # entries of the force on a contact
+NEAR = 0.75  # similarity of a name that probably means a quantity
 ALL_STATES = "memory"  # output that selects all states of the controller
 RESERVED = {*OUTPUTS, *CONTACT_OUTPUTS, ALL_STATES, *dir(Trajectory({"t": ()}, {}, robot="", method="", dt=0.0))}
 
@@ -47,11 +49,19 @@ def checked_outputs(
     checked: list[Any] = []
     for output in outputs:
         if not is_own(output, memory):
-            quantities = [name for name in QUANTITIES if name not in RESERVED]
-            one_of_names("output", output, [*known, *quantities], where=f"robot {model.name!r}")
+            _check_name(output, known, f"robot {model.name!r}")
         names = memory if output == ALL_STATES else [output]
         checked += [name for name in names if name not in checked]
     return tuple(checked)
+
+
+def _check_name(output: Any, known: Sequence[str], where: str) -> None:
+    """Raise an error for a name that is neither a known output nor a quantity."""
+    if isinstance(output, str) and output not in (*RESERVED, *known):
+        quantity, colon, _ = output.partition(":")
+        if colon or get_close_matches(quantity, QUANTITIES, 1, NEAR):
+            raise UnknownNameError("quantity", quantity, QUANTITIES, where=where)
+    one_of_names("output", output, known, where=where)
 
 
 def is_own(output: Any, memory: Collection[str]) -> bool:
