@@ -17,7 +17,7 @@ from .derive.modes import forward
 from .errors import ShapeError, UnsupportedError
 from .program.graph import Node, StrictGraph
 from .program.loops import final_value, turn
-from .program.program import MOST_DEPTH, MOST_TURNS, Loop, Program
+from .program.program import MOST_DEPTH, MOST_TURNS, MOST_WORK, Loop, Program
 from .program.replay import replay
 from .program.traced_array import TracedArray
 from .scalar import ldl, less, less_equal, sqrt, where
@@ -130,6 +130,9 @@ def looped(
         return [*([going(after)] if going else ()), *after]
 
     body, outside = _traced(one_turn, guard + len(start))
+    if turns * body.work > MOST_WORK:
+        got, expected = f"{turns} turns of {body.work} instructions", f"at most {MOST_WORK} instructions in all"
+        raise UnsupportedError("the loop takes too long", where="a function with loops", got=got, expected=expected)
     loop = Loop(body, int(turns), going is not None, tuple((guard + k, guard + m) for k, m in roots))
     given = [*([going(start)] if going else ()), *start, *outside]
     return [final_value(loop, guard + k, given) for k in range(len(start))]

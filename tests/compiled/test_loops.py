@@ -12,7 +12,7 @@ import linkwork
 from linkwork import find_root, repeat
 from linkwork.codegen.native import build
 from linkwork.codegen.native.target import host
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.function import Function
 from linkwork.program import Program, interpret
 
@@ -150,9 +150,6 @@ def test_long_bodies_are_cut_and_still_agree(tmp_path):
 def test_a_loop_in_a_simulation(backend):
     """A law that solves an equation at every stage gives the torque of the closed form, in batches of any size."""
 
-    def solving(t, q, v, reference):
-        return find_root(lambda x: x + 0.1 * x**3 - (3 - 2 * q - v), np.zeros(2)).x
-
     q0 = np.linspace([0.1, 0.2], [0.5, -0.4], 11)
     options = {"dt": 1e-3, "steps": 20, "torque": solving, "backend": backend}
     motion = ARM.rollout(q0, np.zeros((11, 2)), **options, outputs=["q", "v", "tau"])
@@ -162,6 +159,27 @@ def test_a_loop_in_a_simulation(backend):
     assert np.array_equal(single.q, motion.q[4])
 
 
+def solving(t, q, v, reference):
+    return find_root(lambda x: x + 0.1 * x**3 - (3 - 2 * q - v), np.zeros(2)).x
+
+
+def turning(t, q, v, reference):
+    return repeat(lambda x: 0.5 * np.sin(x) + 3 - 2 * q - v, np.zeros(2), 5)
+
+
+@pytest.mark.parametrize("law", [solving, turning], ids=lambda law: law.__name__)
+def test_gradients_of_simulations(law):
+    q0, v0, weights = np.array([0.1, 0.2]), np.zeros(2), np.array([1.0, 2.0])
+    options = {"dt": 1e-2, "steps": 10, "torque": law}
+    motion = ARM.rollout(q0, v0, **options, checkpoint_every=1)
+    gradient = motion.pullback(q=np.concatenate([np.zeros((10, 2)), [weights]]))
+    end = lambda q: ARM.rollout(q, v0, **options).q[-1] @ weights  # noqa: E731
+    h = 1e-5
+    np.testing.assert_allclose(gradient.q0, [(end(q0 + e) - end(q0 - e)) / (2 * h) for e in h * np.eye(2)], rtol=1e-8)
+    with pytest.raises(UnsupportedError, match="pullback"):  # by dual numbers, which cannot stop
+        motion.linearised()
+
+
 HOSTILE = {
     "no list": lambda d: d.update(loops=7),
     "an entry": lambda d: d["loops"].append(3),
@@ -169,6 +187,7 @@ HOSTILE = {
     "turns": lambda d: d["loops"][0].update(turns="9"),
     "no turns": lambda d: d["loops"][0].update(turns=0),
     "too many turns": lambda d: d["loops"][0].update(turns=10**12),
+    "too much work": lambda d: d["loops"][0].update(turns=10**6),
     "guard": lambda d: d["loops"][0].update(guarded=1),
     "roots": lambda d: d["loops"][0].update(roots=[[0, 99]]),
     "root": lambda d: d["loops"][0].update(roots=[3]),
@@ -187,7 +206,7 @@ HOSTILE = {
 def test_hostile_text(what):
     document = json.loads(ARM.function(exact, a=2, b=2).program.to_json())
     HOSTILE[what](document)
-    with pytest.raises(LinkworkError, match=r"program|malformed|results"):
+    with pytest.raises(LinkworkError, match=r"program|malformed|results|too long"):
         Program.from_json(json.dumps(document))
 
 

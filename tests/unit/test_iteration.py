@@ -325,6 +325,10 @@ MISTAKES = {
     "negative": (lambda robot, a, b: repeat(lambda x: 2 * x, a, -1), UnsupportedError, "-1"),
     "truth": (lambda robot, a, b: repeat(lambda x: 2 * x, a, True), UnsupportedError, "True"),
     "too many": (lambda robot, a, b: repeat(lambda x: 2 * x, a, 10**7), UnsupportedError, "1000000"),
+    "too long": (
+        lambda robot, a, b: repeat(lambda x: np.sin(np.cos(a * np.sin(x) + b)) * x, a, 10**6),
+        UnsupportedError, "takes too long",
+    ),
     "wide condition": (lambda robot, a, b: repeat(lambda x: 2 * x, a, 3, until=lambda x: x > 1), ShapeError, "np.all"),
     "leak": (leak, LinkworkError, "outside of it"),
     "leak into another": (leak_into_another, LinkworkError, "outside of it"),

@@ -7,6 +7,9 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
+from ..errors import UnsupportedError
 from .graph import Graph, Node, operand
 from .interpret import final_values
 from .program import FOLLOWING, GIVEN, REPEAT, Loop, Port, Program
@@ -18,6 +21,10 @@ _of_numbers = lru_cache(maxsize=16)(final_values)  # one run for all final value
 def final_value(loop: Loop, k: int, arguments: Sequence[Any]) -> Any:
     """Return carried value ``k`` after a loop: a node, or a number if all arguments are numbers."""
     nodes = [x for x in arguments if isinstance(x, Node)]
+    if not all(isinstance(x, (Node, int, float, complex, np.number)) for x in arguments):
+        kinds = ", ".join(sorted({type(x).__name__ for x in arguments}))
+        fix = "leave the loop out of a controller whose steps are linearised; gradients by pullback know loops"
+        raise UnsupportedError("a loop runs on numbers alone", where=loop.body.name, got=kinds, fix=fix)
     if not nodes:
         return _of_numbers(loop, tuple(arguments))[k]
     graph = max((node.graph for node in nodes), key=lambda graph: graph.level)

@@ -229,6 +229,9 @@ class Program:
                 raise LinkworkError(
                     f"instruction {number} is malformed", where=f"program {self.name!r}", got=(op, *args)
                 )
+        if self.loops and self.work > MOST_WORK:
+            got, expected = f"{self.work} instructions for a state", f"at most {MOST_WORK}"
+            raise LinkworkError("its loops take too long", where=f"program {self.name!r}", got=got, expected=expected)
         wanted = sum(port.size for port in self.outputs)
         if len(self.results) != wanted or not all(0 <= r < self.n_values for r in self.results):
             raise LinkworkError(
@@ -300,6 +303,7 @@ MOST_PORTS, MOST_AXES = 1000, 16
 MOST_SCALARS = 1_000_000  # of all inputs together; outputs are listed one by one
 MOST_LOOPS, MOST_TURNS = 1000, 1_000_000
 MOST_DEPTH = 8  # loops inside each other
+MOST_WORK = 10_000_000  # instructions for a state, with all turns of its loops
 
 
 def entry(document: Any, name: str, kind: type) -> Any:
