@@ -341,6 +341,14 @@ def test_refused_together():
         both([0.1, 0.2], [1, 2], **{"payload:upper_arm": np.zeros(10)})
 
 
+def test_robots_without_such_numbers():
+    quadrotor = linkwork.load("quadrotor")
+    for name in ("friction", "coulomb", "rotor_inertia"):
+        with pytest.raises(UnsupportedError, match="the robot has no such numbers"):
+            quadrotor.compile("bias", inputs=[name])
+    assert quadrotor.compile("bias", inputs=["mass", "force_laws", "geometry"]).prepare() is not None
+
+
 def test_the_same_law_twice():
     robot = linkwork.load("panda")
     robot = robot.with_forces({"panda_link7": Drag(0.3, 1.0)}).with_forces({"panda_link7": Drag(0.2, 2.0)})
