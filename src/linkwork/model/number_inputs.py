@@ -75,6 +75,9 @@ def number_inputs(model: Model, names: Iterable[str]) -> list[NumberInput]:
     """Return the inputs of these names; raises if two set the same number."""
     inputs = [number_input(model, name) for name in names]
     for each in inputs:
+        if 0 in each.shape:
+            fix = "leave it out"
+            raise UnsupportedError("the robot has no such numbers", where=_where(model), got=each.name, fix=fix)
         if each.name.partition(":")[0] == "friction_width" and not all(each.nominal):
             fix = "give joints a width in the file, or robot.with_drives({joint: {'friction_width': 0.01}})"
             where, got = _where(model), "a joint without width, whose friction jumps at rest"
