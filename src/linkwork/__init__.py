@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .program import Operations, Program
     from .robot import Robot, load
     from .rotations import pose_error
+    from .sampled import SampledFunction
     from .sim import AdamsBashforth, Integrator, Rosenbrock, RungeKutta, Stepper, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
@@ -75,6 +76,7 @@ __all__ = [  # every name has its place in a page of docs/api/
     "Robot",
     "Rosenbrock",
     "RungeKutta",
+    "SampledFunction",
     "ShapeError",
     "SimulationWarning",
     "SoftLimits",
@@ -128,6 +130,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "report": set(),
     "robot": {"Robot", "load"},
     "rotations": {"pose_error"},
+    "sampled": {"SampledFunction"},
     "scalar": set(),
     "sim": {"AdamsBashforth", "Integrator", "Rosenbrock", "RungeKutta", "Stepper", "Trajectory", "add_integrator"},
     "spatial": set(),

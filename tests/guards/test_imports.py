@@ -54,6 +54,7 @@ ALLOWED = {
         "timing",
     },
     "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
+    "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
     "options": {"formulations", "model", "targets"},
@@ -75,7 +76,7 @@ ALLOWED = {
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
-    | {"robot_functions", "sim", "symbolic"},
+    | {"robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},
     "inspection": {
         "assembly",

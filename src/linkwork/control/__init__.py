@@ -4,6 +4,7 @@ from ..renamed import refusing
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
 from .law import Law, with_memory
 from .laws import PD, PID, ComputedTorque, PDGravity
+from .observers import MomentumObserver, VelocityObserver
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
 
 __all__ = [
@@ -12,12 +13,14 @@ __all__ = [
     "ComputedTorque",
     "Fourier",
     "Law",
+    "MomentumObserver",
     "PDGravity",
     "Point",
     "Quintic",
     "Reference",
     "Sampled",
     "Trapezoidal",
+    "VelocityObserver",
     "absolute",
     "atan2",
     "clip",

@@ -21,7 +21,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-3}  # of the test, relative to the l
 def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; ``states``: test inputs."""
     test = _test(function, name, _states(function, states or {}))
-    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": _cmake(name)}
+    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": cmake(name)}
 
 
 def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
@@ -33,7 +33,7 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     number = max((len(np.atleast_1d(array)) for array in given.values()), default=CANDIDATES)
     arrays = [
-        _given(port, given[name], number) if name in given else _made(function, port, number, rng)
+        given_values(port, given[name], number) if name in given else made_values(function, port, number, rng)
         for name, port in ports.items()
     ]
     arrays = [array.astype(function.dtype).astype(float) for array in arrays]
@@ -54,7 +54,7 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     return [array[good][:STATES] for array in arrays]
 
 
-def _made(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
+def made_values(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
     if port.name == "parameters" and function.label.nominal:
         return np.array([[*function.label.nominal.values()]] * number)
     if port.name == "payload":
@@ -62,7 +62,7 @@ def _made(function: Exported, port: Port, number: int, rng: np.random.Generator)
     return rng.uniform(-1, 1, (number, *port.shape))
 
 
-def _given(port: Port, array: Any, number: int) -> np.ndarray:
+def given_values(port: Port, array: Any, number: int) -> np.ndarray:
     where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
     try:
         array = np.asarray(array).astype(float, casting="same_kind")
@@ -86,15 +86,9 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
     results = interpret(program, states)
     outputs = [(port.name, y) for port, y in zip(program.outputs, results, strict=True) if port.size]
     count = len(results[0])
-
-    def table(label: str, array: np.ndarray) -> str:
-        rows = (", ".join(literal(x, real) for x in row) for row in array.reshape(count, -1).tolist())
-        body = ",\n".join(f"    {{{row}}}" for row in rows)
-        return f"static const {real} {label}[{count}][{array[0].size}] = {{\n{body}\n}};\n"
-
     own = f"{name}_nominal" if _is_nominal(function, dict(inputs)) else ""
-    tables = [table(label, x) for label, x in inputs if not (own and label == "parameters")] + [
-        table(f"expected_{label}", y) for label, y in outputs
+    tables = [table(label, x, real) for label, x in inputs if not (own and label == "parameters")] + [
+        table(f"expected_{label}", y, real) for label, y in outputs
     ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
     given = [own if own and label == "parameters" else f"{label}[k]" for label, _ in inputs]
@@ -102,15 +96,32 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
     checks = [
         f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs
     ]
+    loop = f"""    for (int k = 0; k < {count}; k++) {{
+{"".join(places)}        {name}({arguments});
+{"".join(checks)}    }}
+"""
+    return test_program(name, function.dtype, "".join(tables), loop, f"{count} states")
+
+
+def table(label: str, array: np.ndarray, real: str) -> str:
+    """The definition in C of an array with a row for each state."""
+    rows = (", ".join(literal(x, real) for x in row) for row in array.reshape(len(array), -1).tolist())
+    body = ",\n".join(f"    {{{row}}}" for row in rows)
+    return f"static const {real} {label}[{len(array)}][{array[0].size}] = {{\n{body}\n}};\n"
+
+
+def test_program(name: str, dtype: str, tables: str, loop: str, count: str) -> str:
+    """A program in C that counts wrong entries in ``loop``."""
+    real = REAL[dtype]
     return f"""/* Compares {name} with results of linkwork. */
 #include "{name}.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define TOLERANCE {TOLERANCE[function.dtype]:g} /* relative to the largest entry */
+#define TOLERANCE {TOLERANCE[dtype]:g} /* relative to the largest entry */
 
-{"".join(tables)}
+{tables}
 static int check(const char *what, int size, const {real} *got, const {real} *expected)
 {{
     double scale = 0;
@@ -129,16 +140,13 @@ static int check(const char *what, int size, const {real} *got, const {real} *ex
 int main(void)
 {{
     int failures = 0;
-    for (int k = 0; k < {count}; k++) {{
-{"".join(places)}        {name}({arguments});
-{"".join(checks)}    }}
-    printf("{name}: {count} states, %d wrong entries\\n", failures);
+{loop}    printf("{name}: {count}, %d wrong entries\\n", failures);
     return failures != 0;
 }}
 """
 
 
-def _cmake(name: str) -> str:
+def cmake(name: str) -> str:
     return f"""cmake_minimum_required(VERSION 3.10)
 project({name} C)
 
