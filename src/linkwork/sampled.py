@@ -19,7 +19,7 @@ from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedErro
 from .files import parse_json, read_text, write_text
 from .function import Function, document, from_document
 from .model import Model
-from .pipeline import HasModel
+from .pipeline import HasModel, model_of
 from .program import Program
 from .program.program import entry, result_type
 from .program.traced_array import TracedArray
@@ -284,6 +284,8 @@ def compile_sampled(
     settings: dict[str, Any] = {key: value for key, value in options.items() if key not in inputs}
     initial = None if memory is None else _initial(robot, memory, period, f"{label}_start", inputs, settings, where)
     shapes = _memory(initial.program) if initial else {}
+    known = {"t": (), "reference": (3, len(model_of(robot).mobility.motors))}  # that a simulation gives
+    inputs |= {key: shape for key, shape in known.items() if key in parameters and key not in inputs}
     if shapes and "memory" not in parameters:
         raise LinkworkError(
             "this function takes no argument 'memory'", where=where, got=", ".join(parameters), fix=FORM

@@ -71,7 +71,7 @@ ALLOWED = {
         "pipeline",
         "program",
     }
-    | {"derive", "drawing", "files", "metadata", "options", "progress", "scalar", "spatial", "targets", "workspace"},
+    | {"derive", "drawing", "files", "metadata", "options", "progress", "sampled", "scalar", "spatial", "targets", "workspace"},
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},

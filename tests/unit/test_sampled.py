@@ -191,7 +191,7 @@ def compiled(function, memory: Any = MEMORY, period: Any = 0.01, **options):
 def test_wrong_functions():
     zero = {"x": np.zeros(7)}
     with pytest.raises(LinkworkError, match="sample time"):
-        PANDA.function(smooth, memory=MEMORY, period=None)  # pyright: ignore
+        PANDA.function(smooth, memory=MEMORY, period=None)
     for period in (0, -1.0, np.nan, np.inf, "1 ms", True):
         with pytest.raises(ShapeError, match="out of range"):
             compiled(smooth, period=period)

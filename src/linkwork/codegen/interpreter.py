@@ -53,11 +53,16 @@ def _run(
             return _on_rows(program, x, t, dt, inputs)
 
         t = t0 + finite[:, None] * dt
+        now = x
+        if loop.sample is not None and (x[:, list(loop.due)] < 0.5).any():
+            made = call(loop.sample, t, x)
+            now = np.concatenate([x[:, : loop.sampled], made, x[:, loop.sampled + made.shape[1] :]], axis=1)
         if k % turns.every == 0:
-            records[:, row] = call(loop.record, t, x)
+            records[:, row] = call(loop.record, t, now)
             row += 1
         if k == turns.first + turns.steps:
             break
+        x[:] = now
         after = _after(loop, partial(call, loop.advance), finite, t, dt, x, history)
         x[:] = after if loop.finish is None else call(loop.finish, t, after)
         with np.errstate(all="ignore"):

@@ -7,6 +7,10 @@ Every program takes these rows as its inputs:
 A scheme advances ``x``: a table combines the rates that one program computes, or that program computes the whole step.
 Another program may project x back to its manifold after each step, and a third computes the recorded values.
 
+A further program, ``sample``, may compute some rows of x before a state is recorded or advanced: values that are held
+from one sample time to the next. It runs in blocks in which a sample is due. What it computes before a last record,
+after which no step follows, is not kept: the next run begins with it.
+
 The state of a sample, on input and output, is x, then the rates of earlier steps that the scheme uses, latest first,
 then n, the number of steps after which x was finite. It is complete: the time of a sample is ``t0 + n dt``, and a
 multistep scheme uses its starting method while n is small. So a run may be interrupted anywhere, and a sample may be
@@ -37,6 +41,9 @@ class TimeLoop:
     x: int
     held: tuple[int, ...]
     constants: int
+    sample: Program | None = None
+    sampled: int = 0  # first row of x that ``sample`` computes
+    due: tuple[int, ...] = ()  # rows of x below a half where it is due
 
     @property
     def state(self) -> int:
@@ -57,11 +64,12 @@ class TimeLoop:
     def digest(self) -> str:
         """Text that is equal for loops that compute the same."""
         digests = (f"{name} {program.digest}" for name, program in self.programs.items())
-        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *digests))
+        sampled = (str(self.sampled), str(self.due)) if self.sample else ()
+        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *sampled, *digests))
 
     @property
     def programs(self) -> dict[str, Program]:
-        named = {"advance": self.advance, "finish": self.finish, "record": self.record}
+        named = {"advance": self.advance, "finish": self.finish, "record": self.record, "sample": self.sample}
         return {name: program for name, program in named.items() if program is not None}
 
 

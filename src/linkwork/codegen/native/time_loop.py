@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...program import Program
 from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
 from ..timeloop import Run, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
@@ -91,7 +92,8 @@ class _Writer:
 
     def __init__(self, loop: TimeLoop, target: Target):
         self.loop = loop
-        self.lazy = isinstance(loop.scheme, OwnStep)  # x is copied to %state after the last turn, as no step reads it
+        # x is copied to %state after the last turn, if no step reads it and no sample precedes a last record
+        self.lazy = isinstance(loop.scheme, OwnStep) and loop.sample is None
         self.records = len(loop.record.results)
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
         self.m = m = Module(target, "float64")
@@ -143,7 +145,7 @@ class _Writer:
     def _emit_run(self) -> None:
         f, m, loop = self.f, self.m, self.loop
         scratch = max(kernel.blocks["scratch"] for kernel in self.kernels.values()) // m.row
-        out = max(loop.x, self.records)
+        out = max(loop.x, self.records)  # more than a sample computes
         rows = {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}
         rows |= {f"k{stage}": loop.x for stage in range(loop.scheme.rates)}
         blocks = {name: count * m.row for name, count in rows.items()}
@@ -186,6 +188,8 @@ class _Writer:
         time = f.binary("fadd", self.t0, f.binary("fmul", step_count, self.dt))
         f.store_row(time, "%in", loop.x)
         self._hold(step, block, last)
+        if loop.sample is not None:
+            self._sample(loop.sample)
         if self.records:
             over = f.let(f"srem i64 {step}, {words['every']}")
             due = f.let(f"icmp eq i64 {over}, 0")
@@ -194,6 +198,8 @@ class _Writer:
             f.start("recorded")
         more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
         f.when(more, "advance", "advanced")
+        if loop.sample is not None:
+            self._copy_x("%in", "%state")
         match loop.scheme:
             case OwnStep():
                 self._call("advance", "%out")
@@ -207,6 +213,22 @@ class _Writer:
             self._call("finish", "%out")
         self._accept(step_count)
         f.start("advanced")
+
+    def _sample(self, program: Program) -> None:
+        """Compute what is due in any lane of the block; the program keeps the values of the others."""
+        f, m = self.f, self.m
+        due = f"i{m.lanes}"
+        bits = []
+        for row in self.loop.due:
+            below = f.let(f"fcmp olt {m.vector} {f.load_row('%in', row)}, {f.constant(0.5)}")
+            bits.append(f.let(f"bitcast <{m.lanes} x i1> {below} to {due}"))
+        while len(bits) > 1:
+            bits.append(f.let(f"or {due} {bits.pop(0)}, {bits.pop(0)}"))
+        f.when(f.let(f"icmp ne {due} {bits[0]}, 0"), "sample", "sampled")
+        self._call("sample", "%out")
+        for row in range(len(program.results)):
+            f.store_row(f.load_row("%out", row), "%in", self.loop.sampled + row)
+        f.start("sampled")
 
     def _record(self, step: str, block: str, last: str) -> None:
         f, words = self.f, self.words

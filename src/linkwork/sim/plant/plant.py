@@ -1,6 +1,7 @@
 """A robot and everything that acts on it, as programs for the time loop.
 
-The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; the work done on
+The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; memory, outputs
+and countdowns of functions with a sample time; the work done on
 the robot, if it is recorded; of robots with loops the closeness to a singular position and its time; with contacts,
 those of the previous step and their places. All programs take the rows of ``codegen.timeloop``: x, t, dt, inputs held
 over a step, constants of a sample.
@@ -9,7 +10,7 @@ over a step, constants of a sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -31,7 +32,8 @@ from ...workspace import Cache
 from ..schemes import rosenbrock
 from ..trajectory.outputs import entries, units
 from .constrained import BEFORE, CONTACTS, ConstrainedInstant, SwitchedInstant, places_at
-from .instant import MEMORY, Instant
+from .instant import MEMORY, SAMPLED, Instant
+from .sampled import Sampled, acting, sampled_parts, sampled_ports, state_ports
 
 CORRECTIONS = 2  # projections of a state of semi-implicit Euler before it is recorded
 
@@ -55,6 +57,8 @@ class Plant:
         commands: Program of the commands; they are added to those that are an input.
         payload: Frame that carries the payload.
         records_work: Whether work is part of the state.
+        sampled: Functions with a sample time; the first may be a controller.
+        reference: Program of the reference of sampled functions; None where it is an input.
     """
 
     model: Model
@@ -66,6 +70,8 @@ class Plant:
     commands: Program | None = None
     payload: str = ""
     records_work: bool = False
+    sampled: tuple[Sampled, ...] = ()
+    reference: Program | None = None
 
     # -- the state -------------------------------------------------------------------------------------------------
 
@@ -74,7 +80,8 @@ class Plant:
         """Parts of the state."""
         model = self.model
         ports = [Port("q", (model.nq,)), Port("v", (model.coordinates.nv,))]
-        ports += [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
+        ports += [Port(MEMORY + name, shape) for name, shape in self._continuous_memory.items()]
+        ports += state_ports(self.sampled)
         if self.records_work:
             ports.append(Port("work", ()))
         if model.constrained:
@@ -95,14 +102,36 @@ class Plant:
 
     @cached_property
     def memory(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the controller's states, by name."""
+        """Shapes of the controller's states, and of memory and outputs of sampled functions, by name."""
+        return {
+            **self._continuous_memory,
+            **{name: shape for each in self.sampled for name, shape in each.shapes.items()},
+        }
+
+    def part_of(self, name: str) -> str:
+        """Name in the state of an entry of ``memory``."""
+        return (MEMORY if name in self._continuous_memory else SAMPLED) + name
+
+    def held_action(self, values: Mapping[str, Any], action: str) -> list[Scalar] | None:
+        """Tau or commands that a sampled controller holds; None without one."""
+        return acting(self.sampled, self.model, values, action)
+
+    def sampled_start(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        """Initial memory of sampled functions, from q and v of all joints (samples, n)."""
+        v = v[:, list(self.model.mobility.independent)]
+        return {name: values for each in self.sampled for name, values in each.start(q, v).items()}
+
+    @cached_property
+    def _continuous_memory(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the states that are integrated with the motion, by name."""
         ports = self.controller.inputs if self.controller is not None else ()
         return {port.name.removeprefix(MEMORY): port.shape for port in ports if port.name.startswith(MEMORY)}
 
     @property
     def controller_commands(self) -> bool:
         """Whether the controller returns commands."""
-        return self.controller is not None and any(port.name == "commands" for port in self.controller.outputs)
+        held = any(each.acts and "commands" in each.function.outputs for each in self.sampled)
+        return held or (self.controller is not None and any(x.name == "commands" for x in self.controller.outputs))
 
     @property
     def ports(self) -> list[Port]:
@@ -121,7 +150,7 @@ class Plant:
         parts = self.parts(x)
         parts["q"][:], parts["v"][:] = q, v
         for name, values in memory.items():
-            parts[MEMORY + name][:] = values
+            parts[self.part_of(name)][:] = values
         if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
         self.place_contacts(parts)
@@ -156,6 +185,7 @@ class Plant:
         """Return dx/dt by parts of the state."""
         instant, model = instant.after_impact, self.model
         rates = {"q": model.coordinates.rates(instant.q, instant.rates), "v": instant.accelerations}
+        rates |= {port.name: np.zeros(port.shape, int).tolist() for port in state_ports(self.sampled)}
         rates |= {"closeness": [0, 0], "stand": [0] * sum(place_sizes(model)), BEFORE: [0] * len(model.switched)}
         return self._state({**rates, **instant.memory_rates}, lambda: instant.power(instant.tau))
 
@@ -167,7 +197,7 @@ class Plant:
         """
 
         def run(at: Instant) -> Mapping[str, Any]:
-            parts = {**at.next_state, **at.next_memory}
+            parts = {**at.next_state, **at.next_memory, **self._sampled_end(at)}
             return self._state(parts, lambda: at.work + at.dt * at.power(at.tau) + at.step_work)
 
         return self._trace("step", run)
@@ -181,12 +211,33 @@ class Plant:
 
     @cached_property
     def projection(self) -> Program | None:
-        """Program that projects x to unit quaternions and satisfied constraints; None where every x has them."""
-        if not (self.model.coordinates.quaternions or self.has_constraints):
+        """Program that projects x to unit quaternions and satisfied constraints, and advances the memory of sampled
+        functions; None where there is nothing of this kind."""
+        if not (self.model.coordinates.quaternions or self.has_constraints or self.sampled):
             return None
-        return self._trace(
-            "finish", lambda at: self._state({**at.values, **at.projected}, lambda: at.work + at.projection_work)
-        )
+
+        def run(at: Instant) -> Mapping[str, Any]:
+            parts = {**at.values, **at.projected, **self._sampled_end(at)}
+            return self._state(parts, lambda: at.work + at.projection_work)
+
+        return self._trace("finish", run)
+
+    def _sampled_end(self, at: Instant) -> dict[str, Any]:
+        """Parts of sampled functions at the end of a step."""
+        parts = {port.name: at.values[port.name] for port in state_ports(self.sampled)}
+        return parts | {name: part for each in self.sampled for name, part in each.advanced(at.values, at.dt).items()}
+
+    @property
+    def sample(self) -> Program | None:
+        """Program of the outputs and the next memory of sampled functions, which are due or not."""
+        if not self.sampled:
+            return None
+        return self._trace("sample", lambda at: sampled_parts(self.sampled, at))
+
+    def _rows_of(self, names: Iterable[str]) -> list[int]:
+        """First rows in x of parts of the state."""
+        sizes = [port.size for port in self.state]
+        return [sum(sizes[:k]) for name in names for k, port in enumerate(self.state) if port.name == name]
 
     @cached_property
     def contact_terms(self) -> Program:
@@ -235,6 +286,9 @@ class Plant:
             self.state_size,
             tuple(math.prod(shape) for shape in self.held.values()),
             sum(math.prod(shape) for shape in self.constants.values()),
+            self.sample,
+            min(self._rows_of(port.name for port in sampled_ports(self.sampled)), default=0),
+            tuple(self._rows_of(each.countdown for each in self.sampled)),
         )
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -13,6 +13,7 @@ from ...errors import DivergedError, UnsupportedError, method_at_door
 from ...function import PROCESSORS
 from ...notes import Note
 from ...targets import backend
+from ..plant.sampled import check_periods
 from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
 from .integrators import schemes
@@ -32,6 +33,10 @@ class Runner:
         if plant.has_contacts and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
             message = f"{method} cannot simulate contacts that are switched between steps"
             raise UnsupportedError(message, where="contacts", fix=method_at_door("rk4"))
+        check_periods(plant.sampled, dt)
+        if plant.sampled and self.scheme.history:
+            message = f"{method} smooths the jumps of functions with a sample time over several steps"
+            raise UnsupportedError(message, where="method", fix=method_at_door("rk4"))
         self.loop = plant.time_loop(self.scheme, setup.outputs)
         self.shapes = {port.name: port.shape for port in self.loop.record.outputs}
         self.compiled = backend(compiler).compile_loop(self.loop, setup.samples)
