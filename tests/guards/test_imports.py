@@ -58,7 +58,7 @@ ALLOWED = {
     "assembly": {"constraints", "function", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
     "options": {"formulations", "model", "targets"},
-    "control": {"compose", "constraints", "model", "program", "scalar"},
+    "control": {"compose", "constraints", "formulations", "model", "program", "rotations", "sampled", "scalar"},
     "sim": {
         "assembly",
         "codegen",
@@ -71,7 +71,19 @@ ALLOWED = {
         "pipeline",
         "program",
     }
-    | {"derive", "drawing", "files", "metadata", "options", "progress", "sampled", "scalar", "spatial", "targets", "workspace"},
+    | {
+        "derive",
+        "drawing",
+        "files",
+        "metadata",
+        "options",
+        "progress",
+        "sampled",
+        "scalar",
+        "spatial",
+        "targets",
+        "workspace",
+    },
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},

@@ -1,7 +1,9 @@
-"""Controllers and references of simulated robots, compiled with the dynamics."""
+"""Controllers, observers and references, compiled with the dynamics."""
 
 from ..renamed import refusing
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
+from .gravity import GravityCompensation
+from .impedance import Impedance
 from .law import Law, with_memory
 from .laws import PD, PID, ComputedTorque, PDGravity
 from .observers import MomentumObserver, VelocityObserver
@@ -12,6 +14,8 @@ __all__ = [
     "PID",
     "ComputedTorque",
     "Fourier",
+    "GravityCompensation",
+    "Impedance",
     "Law",
     "MomentumObserver",
     "PDGravity",

@@ -42,6 +42,20 @@ class _Feedback:
             check_gain(name, array, where)
             object.__setattr__(self, name, array)
 
+    def __call__(self, robot: TracedRobot, q: Any, v: Any, reference: Any) -> dict[str, Any]:
+        """Return tau, for ``robot.function(..., period=)``: a controller that is evaluated at sample times.
+
+        Args:
+            robot: The robot.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: Rows q, v, a of the reference (3, motors).
+
+        Returns:
+            The output.
+        """
+        return {"tau": self.for_model(robot.model)(None, q, v, Point(*reference))}
+
 
 def check_gain(name: str, values: np.ndarray, where: str) -> None:
     """Raise an error for negative gains and limits, and for infinite gains."""
@@ -265,3 +279,33 @@ class PID(_Feedback):
             return motors.limited(tau, limit), {"integral": growth}
 
         return motors.marked(law)
+
+    def start(self, robot: TracedRobot) -> dict[str, Any]:
+        """Return the initial memory at sample times: no integral.
+
+        Args:
+            robot: The robot.
+
+        Returns:
+            The memory.
+        """
+        return {"integral": np.zeros(len(robot.model.mobility.motors))}
+
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, robot: TracedRobot, q: Any, v: Any, reference: Any, memory: Any, period: float
+    ) -> tuple[Any, Any]:
+        """Return tau and the integral at the next sample time.
+
+        Args:
+            robot: The robot.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: Rows q, v, a of the reference (3, motors).
+            memory: The memory.
+            period: Sample time in s.
+
+        Returns:
+            Output and next memory.
+        """
+        tau, growth = self.for_model(robot.model)(None, q, v, Point(*reference), memory)
+        return {"tau": tau}, {"integral": memory["integral"] + period * growth["integral"]}
