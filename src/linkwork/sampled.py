@@ -42,6 +42,8 @@ class SampledFunction:
         initial: Function of the initial values of the memory.
         period: Sample time in s.
         arguments: Names of the arguments of a step, in order.
+        memory: Shapes of the memory, by name.
+        outputs: Shapes of the outputs, by name.
 
     Example:
         >>> def smooth(robot, q, memory, period):
@@ -58,19 +60,11 @@ class SampledFunction:
     def __init__(self, function: Function, initial: Function | None, period: float, arguments: tuple[str, ...]):
         self.function, self.initial, self.period, self.arguments = function, initial, period, arguments
         self.program, self.label, self.dtype = function.program, function.label, function.dtype
-        outputs = [port.name for port in function.program.outputs]
-        self._outputs = outputs[: len(outputs) - len(self.memory)]
-        self._result = result_type(tuple(self._outputs))
-
-    @property
-    def memory(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the memory, by name."""
-        return {} if self.initial is None else _memory(self.initial.program)
-
-    @property
-    def outputs(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the outputs, by name."""
-        return {port.name: port.shape for port in self.function.program.outputs if port.name in self._outputs}
+        self.memory = {} if initial is None else _memory(initial.program)
+        results = [(port.name, port.shape) for port in function.program.outputs]
+        self.outputs = dict(results[: len(results) - len(self.memory)])
+        self._inputs = [port.name for port in function.program.inputs]
+        self._result = result_type(tuple(self.outputs))
 
     @property
     def signature(self) -> str:
@@ -140,16 +134,15 @@ class SampledFunction:
         values |= named
         if self.memory:
             values |= {MEMORY + name: value for name, value in self._states(values.pop("memory", None)).items()}
-        names = [port.name for port in self.program.inputs]
         options = {} if threads == 1 else {"threads": threads}
-        if values.keys() == {*names}:
-            results = self.function(*(values[name] for name in names), **options)
+        if values.keys() == {*self._inputs}:
+            results = self.function(*(values[name] for name in self._inputs), **options)
         else:
             self._refuse_arguments(values)
             results = self.function(**values, **options)  # which fills in zeros, or says what is missing
         if len(self.program.outputs) == 1:
             return results, {}
-        count = len(self._outputs)
+        count = len(self.outputs)
         outputs = self._result(*results[:count]) if count > 1 else results[0]
         return outputs, dict(zip(self.memory, results[count:], strict=True))
 

@@ -53,10 +53,11 @@ def _run(
             return _on_rows(program, x, t, dt, inputs)
 
         t = t0 + finite[:, None] * dt
-        now = x
-        if loop.sample is not None and (x[:, list(loop.due)] < 0.5).any():
-            made = call(loop.sample, t, x)
-            now = np.concatenate([x[:, : loop.sampled], made, x[:, loop.sampled + made.shape[1] :]], axis=1)
+        now = x.copy() if loop.samples else x
+        for sample in loop.samples:
+            if (now[:, sample.due] < 0.5).any():
+                made = call(sample.program, t, now)
+                now[:, sample.first : sample.first + made.shape[1]] = made
         if k % turns.every == 0:
             records[:, row] = call(loop.record, t, now)
             row += 1

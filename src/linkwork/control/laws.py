@@ -42,20 +42,6 @@ class _Feedback:
             check_gain(name, array, where)
             object.__setattr__(self, name, array)
 
-    def __call__(self, robot: TracedRobot, q: Any, v: Any, reference: Any) -> dict[str, Any]:
-        """Return tau, for ``robot.function(..., period=)``: a controller that is evaluated at sample times.
-
-        Args:
-            robot: The robot.
-            q: Positions (nq,).
-            v: Velocities (nv,).
-            reference: Rows q, v, a of the reference (3, motors).
-
-        Returns:
-            The output.
-        """
-        return {"tau": self.for_model(robot.model)(None, q, v, Point(*reference))}
-
 
 def check_gain(name: str, values: np.ndarray, where: str) -> None:
     """Raise an error for negative gains and limits, and for infinite gains."""
@@ -154,6 +140,20 @@ class PD(_Feedback):
             return motors.limited(self._forces(motors.robot, q, v, target, feedback), limit)
 
         return motors.marked(law)
+
+    def __call__(self, robot: TracedRobot, q: Any, v: Any, reference: Any) -> dict[str, Any]:
+        """Return tau, for ``robot.function(..., period=)``: a controller that is evaluated at sample times.
+
+        Args:
+            robot: The robot.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: Rows q, v, a of the reference (3, motors).
+
+        Returns:
+            The output.
+        """
+        return {"tau": self.for_model(robot.model)(None, q, v, Point(*reference))}
 
     def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         """Forces of the motors from the feedback of errors."""
@@ -291,7 +291,7 @@ class PID(_Feedback):
         """
         return {"integral": np.zeros(len(robot.model.mobility.motors))}
 
-    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __call__(
         self, robot: TracedRobot, q: Any, v: Any, reference: Any, memory: Any, period: float
     ) -> tuple[Any, Any]:
         """Return tau and the integral at the next sample time.

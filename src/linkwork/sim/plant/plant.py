@@ -10,7 +10,7 @@ over a step, constants of a sample.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ import numpy as np
 
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ...codegen.timeloop import TimeLoop
+from ...codegen.timeloop import Sample, TimeLoop
 from ...constraints import RegularSaddle
 from ...constraints.equations import place_sizes
 from ...derive import jvp
@@ -33,7 +33,7 @@ from ..schemes import rosenbrock
 from ..trajectory.outputs import entries, units
 from .constrained import BEFORE, CONTACTS, ConstrainedInstant, SwitchedInstant, places_at
 from .instant import MEMORY, SAMPLED, Instant
-from .sampled import Sampled, acting, sampled_parts, sampled_ports, state_ports
+from .sampled import Sampled, acting, state_ports
 
 CORRECTIONS = 2  # projections of a state of semi-implicit Euler before it is recorded
 
@@ -227,17 +227,18 @@ class Plant:
         parts = {port.name: at.values[port.name] for port in state_ports(self.sampled)}
         return parts | {name: part for each in self.sampled for name, part in each.advanced(at.values, at.dt).items()}
 
-    @property
-    def sample(self) -> Program | None:
-        """Program of the outputs and the next memory of sampled functions, which are due or not."""
-        if not self.sampled:
-            return None
-        return self._trace("sample", lambda at: sampled_parts(self.sampled, at))
-
-    def _rows_of(self, names: Iterable[str]) -> list[int]:
-        """First rows in x of parts of the state."""
-        sizes = [port.size for port in self.state]
-        return [sum(sizes[:k]) for name in names for k, port in enumerate(self.state) if port.name == name]
+    def _samples(self) -> tuple[Sample, ...]:
+        """Outputs and next memory of each sampled function, as programs."""
+        names = [port.name for port in self.state]
+        first = np.cumsum([0, *(port.size for port in self.state)]).tolist()
+        return tuple(
+            Sample(
+                self._trace(f"sample {each.name}", each.sampled),
+                first[names.index(each.held_ports[0].name)],
+                first[names.index(each.countdown)],
+            )
+            for each in self.sampled
+        )
 
     @cached_property
     def contact_terms(self) -> Program:
@@ -286,9 +287,7 @@ class Plant:
             self.state_size,
             tuple(math.prod(shape) for shape in self.held.values()),
             sum(math.prod(shape) for shape in self.constants.values()),
-            self.sample,
-            min(self._rows_of(port.name for port in sampled_ports(self.sampled)), default=0),
-            tuple(self._rows_of(each.countdown for each in self.sampled)),
+            self._samples(),
         )
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:

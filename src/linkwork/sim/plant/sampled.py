@@ -2,8 +2,8 @@
 
 Each has these parts of the state: its memory; its outputs, which are held between samples; the next memory, which
 becomes the memory when the step ends, so that both are known when a state is recorded; and the number of steps until
-its next sample. The programs that advance x hold all of them, and ``TimeLoop.sample`` evaluates the functions that are
-due before a state is recorded.
+its next sample. The programs that advance x hold all of them, and ``TimeLoop.samples`` evaluate the functions that are
+due before a state is recorded, the controller first: observers see its tau.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import sizes
 from ...model import Model
 from ...program import Port, trace
@@ -82,6 +82,18 @@ class Sampled:
         ports = {port.name: port.shape for port in self.function.program.inputs}
         return {name: ports[name] for name in self.function.arguments if name != "memory" and name not in KNOWN}
 
+    @property
+    def held_ports(self) -> list[Port]:
+        """Parts of the state that a sample computes: outputs and next memory."""
+        ports = [Port(SAMPLED + name, self.shapes[name]) for name in self.outputs]
+        return ports + [Port(NEXT + name, self.shapes[name]) for name in self.memory]
+
+    def sampled(self, instant: Instant) -> dict[str, Any]:
+        """Outputs and next memory after a sample where it is due, else as they are."""
+        outputs, following = self.results(instant)
+        due = self.due(instant.values)
+        return {name: chosen(due, made, instant.values[name]) for name, made in {**outputs, **following}.items()}
+
     def results(self, instant: Instant) -> tuple[dict[str, Any], dict[str, Any]]:
         """Outputs and next memory at an instant, by their names in the state."""
         function, values = self.function, instant.values
@@ -137,30 +149,12 @@ def chosen(condition: Any, if_true: Any, if_false: Any) -> Any:
 
 
 def state_ports(functions: Sequence[Sampled]) -> list[Port]:
-    """Parts of the state: memory, then what ``sample`` computes, then countdowns."""
-    ports = [Port(SAMPLED + name, each.shapes[name]) for each in functions for name in each.memory]
-    ports += sampled_ports(functions)
-    return [*ports, *(Port(each.countdown, ()) for each in functions)]
-
-
-def sampled_ports(functions: Sequence[Sampled]) -> list[Port]:
-    """Outputs and next memory of all functions."""
+    """Parts of the state that belong to functions with a sample time."""
     ports = []
     for each in functions:
-        ports += [Port(SAMPLED + name, each.shapes[name]) for name in each.outputs]
-        ports += [Port(NEXT + name, each.shapes[name]) for name in each.memory]
+        ports += [Port(SAMPLED + name, each.shapes[name]) for name in each.memory]
+        ports += [*each.held_ports, Port(each.countdown, ())]
     return ports
-
-
-def sampled_parts(functions: Sequence[Sampled], instant: Instant) -> dict[str, Any]:
-    """Outputs and next memory after the samples that are due; observers see tau of the controller, which is first."""
-    parts: dict[str, Any] = {}
-    for each in functions:
-        values = {**instant.values, **parts}
-        outputs, following = each.results(instant.plant.instant(values))
-        due = each.due(values)
-        parts |= {name: chosen(due, made, values[name]) for name, made in {**outputs, **following}.items()}
-    return parts
 
 
 def acting(functions: Sequence[Sampled], model: Model, values: Mapping[str, Any], action: str) -> list[Any] | None:
@@ -230,7 +224,8 @@ def check_periods(functions: Sequence[Sampled], dt: float) -> None:
         period = each.function.period
         steps = max(round(period / dt), 1)
         if abs(period / dt - steps) > WHOLE:
-            fix = f"dt={period / max(-(-period // dt), 1):g}, or period={steps * dt:g}"
+            forms = at_door("dt={:g}, or period={:g}", "--dt {:g}, or --period {:g}")
+            fix = forms.format(period / max(-(-period // dt), 1), steps * dt)
             got = f"period {period:g}, dt {dt:g}"
             message = "the sample time is not a whole number of steps"
             raise LinkworkError(message, where=f"function {each.name!r}", got=got, fix=fix)
