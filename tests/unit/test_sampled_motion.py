@@ -193,6 +193,42 @@ def test_floating_bases_loops_and_motors_alone():
     assert np.allclose(motion.q, same.q, rtol=0, atol=1e-12) and np.allclose(motion.work, same.work, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "rk4"])
+@pytest.mark.parametrize("name", ["gough-stewart", "quadruped", "biped", "car"])
+def test_loops_contacts_and_wheels_as_by_hand(name, method):
+    """Functions see the state that is recorded, which satisfies the constraints."""
+    robot = linkwork.load(name)
+    motors, forced = len(robot.motor_names), linkwork.formulations.sizes(robot.model)["tau"]
+    q0 = np.array(robot.home) if robot.model.constrained else robot.coordinates.neutral()
+    v0 = 0.1 * np.random.default_rng(0).normal(size=robot.nv) * (name != "biped")
+    gains = np.linspace(1, 2, motors)
+
+    def damping(robot, q, v, memory):
+        return {"tau": -gains * robot.motor_velocities(q, v) - memory["x"]}, {"x": memory["x"] + 0.1}
+
+    damp = robot.function(damping, memory={"x": np.zeros(motors)}, period=2e-3)
+    observer = robot.function(MomentumObserver(30.0), period=1e-3)
+    contacts = {"contacts": np.ones(len(robot.model.switched))} if name == "biped" else {}
+    options = {"dt": 1e-3, "method": method, **contacts}
+    motion = robot.rollout(
+        q0, v0, damp, steps=20, observers=observer, outputs=("q", "v", "tau", "memory"), **options,
+    )  # fmt: skip
+    stepper = robot.stepper(1, q0=q0, v0=v0, **options)
+    memory, seen = damp.start(), observer.start(q0, v0)
+    tau = np.zeros(forced)
+    for k in range(21):
+        q, v = stepper.q[0].copy(), stepper.v[0].copy()
+        assert np.allclose(motion.q[k], q, **CLOSE) and np.allclose(motion.v[k], v, **CLOSE)
+        if k % 2 == 0:
+            forces, memory = damp(q, v, memory)
+            tau[forced - motors :] = forces  # a floating base comes first
+        assert np.allclose(motion.tau[k], tau, **CLOSE)
+        residual, seen = observer(q, v, tau, seen)
+        assert np.allclose(motion.momentum_observer_residual[k], residual, rtol=0, atol=1e-8)
+        stepper.tau[0] = tau
+        stepper.step()
+
+
 def test_observers_alone_with_arrays_and_with_laws():
     tau = np.random.default_rng(0).normal(size=(20, 7))
     seen = PANDA.function(lambda robot, tau: 2 * tau, period=1e-3, name="seen")

@@ -227,18 +227,21 @@ class Plant:
         parts = {port.name: at.values[port.name] for port in state_ports(self.sampled)}
         return parts | {name: part for each in self.sampled for name, part in each.advanced(at.values, at.dt).items()}
 
-    def _samples(self) -> tuple[Sample, ...]:
-        """Outputs and next memory of each sampled function, as programs."""
+    def _samples(self, project: bool) -> tuple[Sample, ...]:
+        """Outputs and next memory of each sampled function, as programs; they see the state that is recorded."""
         names = [port.name for port in self.state]
         first = np.cumsum([0, *(port.size for port in self.state)]).tolist()
         return tuple(
             Sample(
-                self._trace(f"sample {each.name}", each.sampled),
+                self._trace(f"sample {each.name}", partial(self._sampled, each, project)),
                 first[names.index(each.held_ports[0].name)],
                 first[names.index(each.countdown)],
             )
             for each in self.sampled
         )
+
+    def _sampled(self, each: Sampled, project: bool, at: Instant) -> dict[str, Any]:
+        return each.sampled(self._corrected(at) if project else at)
 
     @cached_property
     def contact_terms(self) -> Program:
@@ -262,12 +265,17 @@ class Plant:
         """
 
         def run(at: Instant) -> Mapping[str, Any]:
-            for _ in range(CORRECTIONS if project else 0):
-                before = at.under_previous_contacts
-                at = self.instant({**at.values, **before.projected, "work": at.work + before.projection_work})
+            at = self._corrected(at) if project else at
             return {name: at.output(name) for name in outputs}
 
         return self._trace("record", run)
+
+    def _corrected(self, at: Instant) -> Instant:
+        """The same instant, projected."""
+        for _ in range(CORRECTIONS):
+            before = at.under_previous_contacts
+            at = self.instant({**at.values, **before.projected, "work": at.work + before.projection_work})
+        return at
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         """Return the time loop of a scheme that records these outputs."""
@@ -275,6 +283,7 @@ class Plant:
 
     def _time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         unprojected = isinstance(scheme, OwnStep)  # only what is recorded is projected
+        project = unprojected and self.has_constraints
         if isinstance(scheme, OwnStep | Rosenbrock):
             loop_scheme, advance = OwnStep(), self.step_program(scheme)
         else:
@@ -283,11 +292,11 @@ class Plant:
             loop_scheme,
             advance,
             None if unprojected else self.projection,
-            self.record(outputs, project=unprojected and self.has_constraints),
+            self.record(outputs, project=project),
             self.state_size,
             tuple(math.prod(shape) for shape in self.held.values()),
             sum(math.prod(shape) for shape in self.constants.values()),
-            self._samples(),
+            self._samples(project),
         )
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
