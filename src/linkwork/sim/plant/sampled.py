@@ -55,7 +55,10 @@ class Sampled:
     @property
     def key(self) -> tuple[Any, ...]:
         """Key for caches."""
-        return self.function.program.digest, self.name, self.function.period, self.acts, *self.function.arguments
+        function = self.function
+        programs = [each.program for each in (function.function, function.initial) if each is not None]
+        digests = (program.digest for program in programs)
+        return self.name, self.acts, function.period, function.arguments, tuple(function.memory), *digests
 
     @property
     def memory(self) -> dict[str, str]:
