@@ -277,6 +277,8 @@ def compile_sampled(
     settings: dict[str, Any] = {key: value for key, value in options.items() if key not in inputs}
     initial = None if memory is None else _initial(robot, memory, period, f"{label}_start", inputs, settings, where)
     shapes = _memory(initial.program) if initial else {}
+    for_start = {port.name for port in initial.program.inputs} if initial else set()
+    inputs = {key: value for key, value in inputs.items() if key in parameters or key not in for_start}
     known = {"t": (), "reference": (3, len(model_of(robot).mobility.motors))}  # that a simulation gives
     inputs |= {key: shape for key, shape in known.items() if key in parameters and key not in inputs}
     if shapes and "memory" not in parameters:
@@ -288,14 +290,7 @@ def compile_sampled(
         states = {key: values.pop(MEMORY + key) for key in shapes}
         result = function(traced, **values, **{"memory": states} if shapes else {}, **_timed(parameters, period))
         outputs, following = _split(result, shapes, where) if shapes else (result, {})
-        if not isinstance(outputs, Mapping) and hasattr(outputs, "_asdict"):
-            outputs = outputs._asdict()
-        if isinstance(outputs, (tuple, str)) or outputs is None:
-            fix = 'return one array, or a dict: {"tau": tau, "error": error}'
-            raise ShapeError("the output is not an array", where=where, got=type(outputs).__name__, fix=fix)
-        outputs = dict(outputs) if isinstance(outputs, Mapping) else {label: outputs}
-        if not outputs:
-            raise ShapeError("there are no outputs", where=where, fix=FORM)
+        outputs = _by_name(outputs, label, where)
         for key, shape in shapes.items():
             if NEXT + key in outputs:
                 raise LinkworkError(f"an output has the name of the next {key!r}", where=where, got=NEXT + key)
@@ -418,6 +413,19 @@ def _split(result: Any, shapes: Mapping[str, Any], where: str) -> tuple[Any, Map
         got = ", ".join(following) or "none"
         raise LinkworkError(f"the next values of {', '.join(missing)} are missing", where=where, got=got, fix=fix)
     return result
+
+
+def _by_name(outputs: Any, label: str, where: str) -> dict[str, Any]:
+    """Outputs by name; a single one has the name of the function."""
+    if not isinstance(outputs, Mapping) and hasattr(outputs, "_asdict"):  # a named tuple
+        outputs = outputs._asdict()
+    if isinstance(outputs, (tuple, str)) or outputs is None:
+        fix = 'return one array, or a dict: {"tau": tau, "error": error}'
+        raise ShapeError("the output is not an array", where=where, got=type(outputs).__name__, fix=fix)
+    outputs = dict(outputs) if isinstance(outputs, Mapping) else {label: outputs}
+    if not outputs:
+        raise ShapeError("there are no outputs", where=where, fix=FORM)
+    return outputs
 
 
 def _fitting(value: Any, shape: tuple[int, ...], where: str) -> Any:

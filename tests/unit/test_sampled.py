@@ -102,6 +102,20 @@ def test_initial_values_and_memory_of_the_same_name_as_an_input():
     assert memory["v"].shape == (4, 7)
 
 
+def test_inputs_of_the_initial_values_alone():
+    start = lambda robot, x0, period: {"x": x0 * period}  # noqa: E731
+    step = PANDA.function(
+        lambda robot, q, memory: (memory["x"], {"x": q}), memory=start, period=0.5, name="late", x0=(7,)
+    )
+    assert step.signature == "q(7), memory -> late(7), memory"
+    out, memory = step(np.arange(7.0), step.start(np.ones((3, 7))))
+    assert (out == 0.5).all() and (step(np.zeros(7), memory)[0] == np.arange(7.0)).all()
+    with pytest.raises(UnknownNameError, match="'y0'"):
+        PANDA.function(lambda robot, q, memory: (q, memory), memory=start, period=0.5, x0=(7,), y0=(7,))
+    with pytest.raises(ShapeError, match="empty dict"):
+        PANDA.function(lambda robot, q, memory: (q, memory), memory={}, period=0.5)
+
+
 def test_a_function_without_memory_may_have_a_sample_time():
     step = PANDA.function(lambda robot, q: robot.gravity(q), period=1e-3)
     assert step.start() == {} and step.memory == {}
