@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .program import Operations, Program
     from .robot import Robot, load
     from .rotations import pose_error
+    from .sampled import SampledFunction
     from .sim import AdamsBashforth, Integrator, Rosenbrock, RungeKutta, Stepper, Trajectory, add_integrator
     from .symbolic import SymbolicModel
 
@@ -77,6 +78,7 @@ __all__ = [  # every name has its place in a page of docs/api/
     "Root",
     "Rosenbrock",
     "RungeKutta",
+    "SampledFunction",
     "ShapeError",
     "SimulationWarning",
     "SoftLimits",
@@ -133,6 +135,7 @@ _PARTS = {  # where the names are; a part is imported when it, or something of i
     "report": set(),
     "robot": {"Robot", "load"},
     "rotations": {"pose_error"},
+    "sampled": {"SampledFunction"},
     "scalar": set(),
     "sim": {"AdamsBashforth", "Integrator", "Rosenbrock", "RungeKutta", "Stepper", "Trajectory", "add_integrator"},
     "spatial": set(),

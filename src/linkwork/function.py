@@ -522,11 +522,6 @@ class Function(Differentiable):
 
     # -- keeping -------------------------------------------------------------------------------------------------
 
-    def _document(self) -> dict[str, Any]:
-        label = asdict(self.label)
-        tangents = {name: program.to_json() for name, program in self.tangents.items()}
-        return {"format": FORMAT, "label": label, "dtype": self.dtype, "backend": self.backend, "tangents": tangents}
-
     def save(self, path: str | Path) -> None:
         """Write the function to a file; ``linkwork.Function.load`` reads it and compiles it for that machine.
 
@@ -540,7 +535,7 @@ class Function(Differentiable):
             >>> linkwork.Function.load("gravity.json")(np.zeros(7)).shape
             (7,)
         """
-        write_text(path, json.dumps(self._document() | {"program": self.program.to_json()}))
+        write_text(path, json.dumps(document(self)))
 
     export = export
 
@@ -657,8 +652,7 @@ class Function(Differentiable):
         """
         text = read_text(path, fix="give a file that Function.save wrote")
         try:
-            program, label, dtype, backend, tangents = read_document(parse_json(text))
-            return Function(program, label, dtype, backend, tangents=tangents)
+            return from_document(parse_json(text))
         except (ValueError, LinkworkError) as error:
             raise LinkworkError(
                 f"this is not a saved function: {error}", where=str(path), expected="a file written by Function.save"
@@ -670,6 +664,19 @@ class Function(Differentiable):
 
 def _names(ports: Sequence[Port]) -> list[str]:
     return [port.name for port in ports]
+
+
+def document(function: Function) -> dict[str, Any]:
+    """Return what is saved of a function, as JSON objects; ``metadata.read_document`` reads it."""
+    tangents = {name: program.to_json() for name, program in function.tangents.items()}
+    parts = {"label": asdict(function.label), "dtype": function.dtype, "backend": function.backend}
+    return {"format": FORMAT, **parts, "tangents": tangents, "program": function.program.to_json()}
+
+
+def from_document(saved: Any) -> Function:
+    """Return the function of a ``document``; raise ValueError or LinkworkError if it is anything else."""
+    program, label, dtype, backend, tangents = read_document(saved)
+    return Function(program, label, dtype, backend, tangents=tangents)
 
 
 def _help(function: Function) -> str:

@@ -94,6 +94,11 @@ class Options(_Options):
         rollout="Arrays may have an axis of samples first.",
         stepper="Numbers are the initial ``stepper.tau``. Default: zero.",
     )
+    observers: Any = option(
+        "functions with memory and a sample time (``robot.function(..., period=)``) that run with the motion, one or a"
+        " list. They receive t, q, v, tau, commands and the reference by name, and their other inputs as gains. Outputs"
+        " are recorded as NAME_OUTPUT, memory as NAME_memory_MEMORY. Default: none.",
+    )
     reference: Any = option(
         "reference of the controller, a function t -> Point or a constant Point.",
         stepper="Numbers are the initial ``stepper.reference``.",

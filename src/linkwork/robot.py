@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from .parameters import BaseParameters, base_parameters, parameter_vector
 from .quoting import printable
 from .renamed import refuse, renamed_arguments
 from .robot_functions import RobotFunctions
+from .sampled import SampledFunction, compile_sampled
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
@@ -511,17 +512,29 @@ class Robot(RobotFunctions):
         """
         return compile(self, quantity, **options)
 
+    @overload
+    def function(
+        self, function: Callable[..., Any], *, memory: None = None, period: None = None, **options: Any
+    ) -> Function: ...
+
+    @overload
+    def function(
+        self, function: Callable[..., Any], *, memory: Any = None, period: float, **options: Any
+    ) -> SampledFunction: ...
+
     def function(
         self,
         function: Callable[..., Any],
         *,
+        memory: Mapping[str, Any] | Callable[..., Any] | None = None,
+        period: float | None = None,
         name: str | None = None,
         methods: Mapping[str, str] | None = None,
         dtype: Any = "float64",
         backend: str = "native",
         inputs: Sequence[str] = (),
         **shapes: Any,
-    ) -> Function:
+    ) -> Function | SampledFunction:
         """Compile an ordinary Python function of a robot's quantities.
 
         The function is called as ``function(robot, q, v, ...)``: the first argument is a TracedRobot, the others are
@@ -532,8 +545,14 @@ class Robot(RobotFunctions):
         (globals, closures) is compiled in as it is then. Branches on values, random numbers and filling float arrays
         raise an error with the line.
 
+        A function with memory takes an argument ``memory``, a dict of arrays. It returns two things: its outputs, and
+        a dict of the next values. It is evaluated once in each ``period``, which it may take as an argument.
+
         Args:
             function: The Python function. Arguments with a default value, of which no shape is given, keep that value.
+            memory: Initial values by name, or a function (robot, q, v, ...) of them. Default: ``function.start`` if it
+                has this method, else no memory.
+            period: Sample time in s, required with memory.
             name: Name of the compiled function. Default: that of the Python function.
             methods: Method by quantity. Default: the combination with the fewest instructions.
             dtype: "float64" (default) or "float32".
@@ -542,7 +561,8 @@ class Robot(RobotFunctions):
             **shapes: Shape of each further argument: (4, 4), 6 for (6,), () for one number, or a ``linkwork.Input``.
 
         Returns:
-            A Function like any other: batches, threads, derivatives, counts, exports.
+            A Function like any other: batches, threads, derivatives, counts, exports. With memory or a period, a
+            SampledFunction.
 
         Raises:
             UnsupportedError: The function does what cannot be traced; the message has its line.
@@ -557,7 +577,10 @@ class Robot(RobotFunctions):
             'q(7), target(4,4), k(6) -> stiffness_torque(7)'
         """
         options: dict[str, Any] = {"name": name, "methods": methods, "dtype": dtype, "backend": backend}
-        return compile_function(self, function, inputs=inputs, **options, **shapes)
+        options |= {"inputs": inputs, **shapes}
+        if memory is None and period is None and not hasattr(function, "start"):
+            return compile_function(self, function, **options)
+        return compile_sampled(self, function, memory=memory, period=period, **options)
 
     def symbolic(self, quantity: str = "inverse_dynamics", **options: Any) -> SymbolicModel:
         """Return the equations of a quantity, with symbols for the robot's constants.

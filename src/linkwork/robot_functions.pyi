@@ -19,6 +19,7 @@ class RobotFunctions(Workspace):
         dt: float | None = None,
         *,
         torque: Any = None,
+        observers: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
@@ -49,6 +50,9 @@ class RobotFunctions(Workspace):
             torque: Joint forces tau in N m (N), constant (n,) or held over each step (steps, n); a controller of
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}.
+            observers: Functions with memory and a sample time (``robot.function(..., period=)``) that run with the
+                motion, one or a list. They receive t, q, v, tau, commands and the reference by name, and their other
+                inputs as gains. Outputs are recorded as NAME_OUTPUT, memory as NAME_memory_MEMORY. Default: none.
             reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name. Arrays may have an axis of steps first.
             memory: Initial values of the controller's states, by name; the states are recorded under these names.
@@ -103,6 +107,7 @@ class RobotFunctions(Workspace):
         dt: float = 0.001,
         steps: int = 1000,
         *,
+        observers: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
@@ -135,6 +140,9 @@ class RobotFunctions(Workspace):
             torque: As in ``simulate``; arrays may have an axis of samples first.
             dt: Time step in s.
             steps: Number of time steps.
+            observers: Functions with memory and a sample time (``robot.function(..., period=)``) that run with the
+                motion, one or a list. They receive t, q, v, tau, commands and the reference by name, and their other
+                inputs as gains. Outputs are recorded as NAME_OUTPUT, memory as NAME_memory_MEMORY. Default: none.
             reference: Reference of the controller, a function t -> Point or a constant Point.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first, or axes of samples and
                 steps, either of which may be 1.
@@ -200,6 +208,7 @@ class RobotFunctions(Workspace):
         q0: Any = None,
         v0: Any = None,
         torque: Any = None,
+        observers: Any = None,
         reference: Any = None,
         gains: Mapping[str, Any] | None = None,
         memory: Mapping[str, Any] | None = None,
@@ -230,6 +239,9 @@ class RobotFunctions(Workspace):
                 ``linkwork.control``; or any function (t, q, v, reference) -> tau in ordinary Python, which is compiled
                 with the robot, and may return {"tau": ..., "commands": ...}. Numbers are the initial ``stepper.tau``.
                 Default: zero.
+            observers: Functions with memory and a sample time (``robot.function(..., period=)``) that run with the
+                motion, one or a list. They receive t, q, v, tau, commands and the reference by name, and their other
+                inputs as gains. Outputs are recorded as NAME_OUTPUT, memory as NAME_memory_MEMORY. Default: none.
             reference: Reference of the controller, a function t -> Point or a constant Point. Numbers are the initial
                 ``stepper.reference``.
             gains: Gains of the controller, by name. Arrays may have an axis of samples first; ``stepper.gains`` may be

@@ -237,6 +237,26 @@ def open_function(folder: Path) -> None:
     function(*(np.ones(port.shape) for port in function.program.inputs))
 
 
+def sampled_function(folder: Path) -> list[Files]:
+    """With initial values from the state, from numbers, and without memory."""
+    robot, options = linkwork.load("planar2r"), {"period": 1e-3, "backend": "interpreter"}
+    observer = linkwork.control.MomentumObserver()
+    count = lambda robot, q, memory: (q, {"n": memory["n"] + 1})  # noqa: E731
+    made = [robot.function(observer, **options), robot.function(count, memory={"n": 0.0}, **options)]
+    made.append(robot.function(lambda robot, q: robot.gravity(q), **options))
+    for each in made:
+        each.save(folder / str(id(each)))
+    return [{"sampled.json": (folder / str(id(each))).read_bytes()} for each in made]
+
+
+def open_sampled_function(folder: Path) -> None:
+    step = linkwork.SampledFunction.load(folder / "sampled.json")
+    shapes = {port.name: port.shape for port in step.program.inputs}
+    inputs = {name: np.ones(shapes[name]) for name in step.arguments if name != "memory"}
+    memory = {name: np.ones(shape) for name, shape in step.memory.items()}
+    step(**inputs, **({"memory": memory} if memory else {}))
+
+
 def trajectory(suffix: str) -> Callable[[Path], list[Files]]:
     """Of one motion and of a batch, in a file or, without a suffix or as .zarr, in a folder."""
 
@@ -313,6 +333,7 @@ KINDS = {
         lambda _: [{"parameters.yaml": text, "friction.json": LAWS} for text in (PARAMETERS, BY_NAME)], parameters
     ),
     "function": Kind(function, open_function),
+    "sampled function": Kind(sampled_function, open_sampled_function),
     "npz": Kind(trajectory(".npz"), opened_trajectory(".npz")),
     "csv": Kind(trajectory(".csv"), opened_trajectory(".csv")),
     "parquet": Kind(trajectory(".parquet"), opened_trajectory(".parquet")),

@@ -55,10 +55,11 @@ ALLOWED = {
     },
     "iteration": {"derive", "program", "scalar"},
     "compose": {"codegen", "constraints", "formulations", "function", "metadata", "model", "pipeline", "program"},
+    "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
     "options": {"formulations", "metadata", "model", "targets"},
-    "control": {"compose", "constraints", "model", "program", "scalar"},
+    "control": {"compose", "constraints", "formulations", "model", "program", "rotations", "sampled", "scalar"},
     "sim": {
         "assembly",
         "codegen",
@@ -71,12 +72,24 @@ ALLOWED = {
         "pipeline",
         "program",
     }
-    | {"derive", "drawing", "files", "metadata", "options", "progress", "scalar", "spatial", "targets", "workspace"},
+    | {
+        "derive",
+        "drawing",
+        "files",
+        "metadata",
+        "options",
+        "progress",
+        "sampled",
+        "scalar",
+        "spatial",
+        "targets",
+        "workspace",
+    },
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
-    | {"robot_functions", "sim", "symbolic"},
+    | {"robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},
     "inspection": {
         "assembly",

@@ -87,6 +87,18 @@ def test_integral_action(run):
     assert errors[0] > 1.2 * errors[1] > 1.2 * errors[2]
 
 
+def test_a_sampled_controller(run):
+    options = ("--goal", "0.4,-0.3", "--kp", 90, "--kd", 20, "--duration", 0.5, "--period", 0.004)
+    code, out, _ = run("planar2r", *options, "--json")
+    robot, way = linkwork.load("planar2r"), Quintic([0.0, 0.0], [0.4, -0.3], 0.5)
+    control = robot.function(ComputedTorque(90.0, 20.0), period=0.004)
+    same = robot.simulate(duration=0.5, torque=control, reference=way)
+    assert code == 0 and np.array_equal(json.loads(out)["end"]["q"], same.q[-1])
+    assert json.loads(out)["method"] == "rk4"
+    code, _, err = run("planar2r", *options, "--dt", 0.0025)
+    assert code == 1 and "not a whole number of steps" in err and "--dt 0.002, or --period 0.005" in err
+
+
 @pytest.mark.parametrize("name", ["motion.npz", "motion.csv"])
 def test_files(run, tmp_path, name):
     code, out, _ = run("planar2r", "--duration", 0.02, "--every", 5, "-o", name)
@@ -151,6 +163,7 @@ def test_limits(run):
         (("planar2r", "--method", "euler"), "there is no method of simulation 'euler'"),
         (("planar2r", "--control", "lqr"), "there is no controller 'lqr'"),
         (("planar2r", "--ki", "3"), "only pid has an integral"),
+        (("planar2r", "--period", "0.01"), "a sample time needs a controller"),
         (("planar2r", "--torque", "1,2", "--goal", "1,2"), "give either --torque or --goal"),
         (("planar2r", "--q0", "1,2,3"), "q"),
         (("planar2r", "--q0", "hand=1"), "there is no joint 'hand'"),

@@ -51,6 +51,9 @@ def simulate(
     kp: Annotated[float, option(None, "Position gain: 1/s^2 for computed-torque, else N m/rad (N/m).")] = 100.0,
     ki: Annotated[float | None, option(None, "Integral gain of pid, N m/(rad s). Default: kp.")] = None,
     kd: Annotated[float, option(None, "Velocity gain: 1/s for computed-torque, else N m s/rad (N s/m).")] = 20.0,
+    period: Annotated[
+        float | None, option("SECONDS", "Sample time of the controller, which holds its forces. Default: continuous.")
+    ] = None,
     duration: Annotated[float, option("SECONDS", "Duration of the motion.")] = 1.0,
     dt: Annotated[
         float | None,
@@ -106,6 +109,8 @@ def simulate(
         raise UnknownNameError("controller", control, CONTROLLERS)
     if ki is not None and control != "pid":
         raise LinkworkError("only pid has an integral gain", got=f"--ki and --control {control}", fix="--control pid")
+    if period is not None and goal is None:
+        raise LinkworkError("a sample time needs a controller", got="--period", fix="give --goal")
     if goal is not None and torque is not None:
         raise LinkworkError("give either --torque or --goal", got="--torque and --goal", fix="leave one of them out")
     require_suffix("--output", output, TRAJECTORIES)
@@ -123,7 +128,8 @@ def simulate(
     if goal is not None:
         integral = {"ki": kp if ki is None else ki} if control == "pid" else {}
         controller = CONTROLLERS[control](kp=kp, kd=kd, **integral)
-        options = replace(options, torque=controller, reference=_reference(model, q, goal, duration))
+        acting = controller if period is None else robot.function(controller, period=period)
+        options = replace(options, torque=acting, reference=_reference(model, q, goal, duration))
     elif torque is not None:
         options = replace(options, torque=parse(model, "tau", torque, "--torque"))
     if commands is not None:

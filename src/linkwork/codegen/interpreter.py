@@ -53,11 +53,17 @@ def _run(
             return _on_rows(program, x, t, dt, inputs)
 
         t = t0 + finite[:, None] * dt
+        now = x.copy() if loop.samples else x
+        for sample in loop.samples:
+            if (now[:, sample.due] < 0.5).any():
+                made = call(sample.program, t, now)
+                now[:, sample.first : sample.first + made.shape[1]] = made
         if k % turns.every == 0:
-            records[:, row] = call(loop.record, t, x)
+            records[:, row] = call(loop.record, t, now)
             row += 1
         if k == turns.first + turns.steps:
             break
+        x[:] = now
         after = _after(loop, partial(call, loop.advance), finite, t, dt, x, history)
         x[:] = after if loop.finish is None else call(loop.finish, t, after)
         with np.errstate(all="ignore"):

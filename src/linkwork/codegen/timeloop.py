@@ -7,6 +7,10 @@ Every program takes these rows as its inputs:
 A scheme advances ``x``: a table combines the rates that one program computes, or that program computes the whole step.
 Another program may project x back to its manifold after each step, and a third computes the recorded values.
 
+Further programs compute some rows of x before a state is recorded or advanced: ``samples``, values that are held from
+one sample time to the next. Each runs in blocks in which it is due. What they compute before a last record, after which
+no step follows, is not kept: the next run begins with it.
+
 The state of a sample, on input and output, is x, then the rates of earlier steps that the scheme uses, latest first,
 then n, the number of steps after which x was finite. It is complete: the time of a sample is ``t0 + n dt``, and a
 multistep scheme uses its starting method while n is small. So a run may be interrupted anywhere, and a sample may be
@@ -27,6 +31,15 @@ from .schemes import LoopScheme
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Program of rows of x that are held between sample times; it keeps them where it is not due."""
+
+    program: Program
+    first: int  # row of x that it computes; the others follow
+    due: int  # row of x that is below a half where it is due
+
+
+@dataclass(frozen=True)
 class TimeLoop:
     """Scheme and programs of a loop; ``held`` has the sizes of the held inputs, ``dtype`` is that of all arrays."""
 
@@ -38,6 +51,7 @@ class TimeLoop:
     held: tuple[int, ...]
     constants: int
     dtype: str = "float64"
+    samples: tuple[Sample, ...] = ()
 
     @property
     def state(self) -> int:
@@ -58,12 +72,14 @@ class TimeLoop:
     def digest(self) -> str:
         """Text that is equal for loops that compute the same."""
         digests = (f"{name} {program.digest}" for name, program in self.programs.items())
-        dtype = (self.dtype,) if self.dtype != "float64" else ()
-        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *dtype, *digests))
+        more = (self.dtype,) if self.dtype != "float64" else ()
+        more += tuple(f"{each.first} {each.due}" for each in self.samples)
+        return "\n".join((repr(self.scheme), str(self.x), str(self.held), str(self.constants), *more, *digests))
 
     @property
     def programs(self) -> dict[str, Program]:
         named = {"advance": self.advance, "finish": self.finish, "record": self.record}
+        named |= {f"sample{k}": each.program for k, each in enumerate(self.samples)}
         return {name: program for name, program in named.items() if program is not None}
 
 

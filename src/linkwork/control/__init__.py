@@ -1,9 +1,12 @@
-"""Controllers and references of simulated robots, compiled with the dynamics."""
+"""Controllers, observers and references, compiled with the dynamics."""
 
 from ..renamed import refusing
 from ..scalar.entrywise import absolute, atan2, clip, exp, log, maximum, minimum, sign, tanh
+from .gravity import GravityCompensation
+from .impedance import Impedance
 from .law import Law, with_memory
 from .laws import PD, PID, ComputedTorque, PDGravity
+from .observers import MomentumObserver, VelocityObserver
 from .references import Fourier, Point, Quintic, Reference, Sampled, Trapezoidal
 
 __all__ = [
@@ -11,13 +14,17 @@ __all__ = [
     "PID",
     "ComputedTorque",
     "Fourier",
+    "GravityCompensation",
+    "Impedance",
     "Law",
+    "MomentumObserver",
     "PDGravity",
     "Point",
     "Quintic",
     "Reference",
     "Sampled",
     "Trapezoidal",
+    "VelocityObserver",
     "absolute",
     "atan2",
     "clip",

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..compose import traced_once
-from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ..model import Model, command_vector
 from ..model.coordinates import real_numbers
 from ..program.graph import Node
 from ..program.traced_array import TracedArray
+from ..sampled import SampledFunction
 from ..scalar import Scalar
 from .references import Point
 
@@ -89,6 +90,9 @@ class Law:
         if isinstance(controller, type):
             fix = f"pass an instance with gains, such as {self.name}(...)"
             raise LinkworkError("the controller is a class", where=self._where, fix=fix)
+        if isinstance(controller, SampledFunction):
+            message = "a function with a sample time is no controller in continuous time"
+            raise UnsupportedError(message, where=self._where, got=repr(controller), expected=FORM)
         self.model, self.commanding = model, False
         self._function = controller.for_model(model) if hasattr(controller, "for_model") else controller
         try:
@@ -99,6 +103,9 @@ class Law:
         places = 5 if self.memory else 4
         parameters = signature.parameters.values()
         by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if by_place and by_place[0].name == "robot":
+            message, fix = "this is a function of a robot's quantities", "torque=robot.function(f, period=1e-3)"
+            raise LinkworkError(message, where=self._where, got=f"{self.name}{signature}", expected=FORM, fix=fix)
         required = [p for p in by_place if p.default is p.empty]
         if len(required) > places or (len(by_place) < places and all(p.kind != p.VAR_POSITIONAL for p in parameters)):
             got = f"{self.name}{signature}" + f", with states {', '.join(self.memory)}" * bool(self.memory)

@@ -141,6 +141,20 @@ class PD(_Feedback):
 
         return motors.marked(law)
 
+    def __call__(self, robot: TracedRobot, q: Any, v: Any, reference: Any) -> dict[str, Any]:
+        """Return tau, for ``robot.function(..., period=)``: a controller that is evaluated at sample times.
+
+        Args:
+            robot: The robot.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: Rows q, v, a of the reference (3, motors).
+
+        Returns:
+            The output.
+        """
+        return {"tau": self.for_model(robot.model)(None, q, v, Point(*reference))}
+
     def _forces(self, robot: TracedRobot, q: Any, v: Any, target: Point, feedback: Any) -> Any:
         """Forces of the motors from the feedback of errors."""
         return feedback
@@ -265,3 +279,33 @@ class PID(_Feedback):
             return motors.limited(tau, limit), {"integral": growth}
 
         return motors.marked(law)
+
+    def start(self, robot: TracedRobot) -> dict[str, Any]:
+        """Return the initial memory at sample times: no integral.
+
+        Args:
+            robot: The robot.
+
+        Returns:
+            The memory.
+        """
+        return {"integral": np.zeros(len(robot.model.mobility.motors))}
+
+    def __call__(
+        self, robot: TracedRobot, q: Any, v: Any, reference: Any, memory: Any, period: float
+    ) -> tuple[Any, Any]:
+        """Return tau and the integral at the next sample time.
+
+        Args:
+            robot: The robot.
+            q: Positions (nq,).
+            v: Velocities (nv,).
+            reference: Rows q, v, a of the reference (3, motors).
+            memory: The memory.
+            period: Sample time in s.
+
+        Returns:
+            Output and next memory.
+        """
+        tau, growth = self.for_model(robot.model)(None, q, v, Point(*reference), memory)
+        return {"tau": tau}, {"integral": memory["integral"] + period * growth["integral"]}

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import LinkworkError, at_door, memory_reported
+from ..errors import LinkworkError, UnsupportedError, at_door, memory_reported, method_at_door
 from ..model import Model
 from ..notes import Note
 from ..options import Options, one_of_names, positive, whole
 from ..workspace import Workspace
 from .contact.events import simulate_events
+from .plant.sampled import checked
 from .plant.setup import Setup, prepare
 from .run import Run
 from .schemes import stability
@@ -55,6 +56,9 @@ def simulate(workspace: Workspace, q0: Any, v0: Any, duration: float, dt: float 
         )
     outputs = all_outputs(workspace.model, options.contacts is not None) if options.outputs is None else options.outputs
     if isinstance(options.contacts, str):
+        if checked(workspace.model, options.torque, options.observers):
+            message, fix = "functions with a sample time do not run with contact events", "give contacts as numbers"
+            raise UnsupportedError(message, where="contacts", got=repr(options.contacts), fix=fix)
         return simulate_events(workspace, q0, v0, dt, steps, options, outputs)
     outputs = tuple(outputs)
     extra = [name for name in ENERGIES if automatic and name not in outputs]  # to judge the method; removed below
@@ -67,6 +71,9 @@ def simulate(workspace: Workspace, q0: Any, v0: Any, duration: float, dt: float 
     method, substeps, notes = _choose_method(setup, options.method, dt, fixed_dt)
     setup = replace(setup, notes=(*setup.notes, *notes))
     if method not in schemes():
+        if setup.plant.sampled:
+            message = f"{method} chooses its own steps, which sample times would interrupt"
+            raise UnsupportedError(message, where="method", fix=method_at_door("rk4"))
         return run_adaptive(setup, method, dt, steps, options).finish()
     attempts = [(method, substeps)]
     if automatic and method != stability.STIFF:
@@ -114,7 +121,7 @@ def _choose_method(setup: Setup, method: str | None, dt: float, fixed_dt: bool) 
 
     A method or step that the user passed is kept; what is open is chosen so that the fastest modes are stable.
     """
-    first = method or (stability.ROBUST if setup.plant.has_contacts else stability.METHOD)
+    first = method or (stability.ROBUST if setup.plant.has_contacts or setup.plant.sampled else stability.METHOD)
     if first not in schemes() or (method is not None and fixed_dt):
         return first, 1, []
     rate = stability.too_fast(setup, first, dt, 1.0 if fixed_dt else stability.LOSS)

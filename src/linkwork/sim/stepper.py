@@ -22,8 +22,9 @@ from ..workspace import Workspace
 from .plant.constrained import CONTACTS
 from .plant.initial_state import initial, initial_memory, rest, velocities
 from .plant.inputs import is_law, vector
-from .plant.instant import GAIN, MEMORY, REFERENCE, WRENCH
+from .plant.instant import GAIN, REFERENCE, WRENCH
 from .plant.randomisation import is_varied
+from .plant.sampled import flat_memory
 from .plant.setup import prepare
 from .run import Run
 from .schemes.integrators import schemes
@@ -123,7 +124,7 @@ class Stepper:
         for view in records.values():
             view.flags.writeable = False
         parts = self._plant.parts(self._state[:, : self._plant.state_size])
-        self.memory = Views("memory", {name: parts[MEMORY + name] for name in self._plant.memory})
+        self.memory = Views("memory", {name: parts[self._plant.part_of(name)] for name in self._setup.settable})
         source = records if self._plant.has_constraints else parts
         self._contacts = held.get(CONTACTS)
         self._q, self._v = source["q"], source["v"]
@@ -253,9 +254,12 @@ class Stepper:
             v = parts["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
             parts["q"][:], parts["v"][:] = initial(self.workspace, q, v)[:2]
             self._plant.place_contacts(parts)
-        for name, values in initial_memory(self._plant.memory, memory or {}, (self.samples, len(start))).items():
-            shared = values.ndim < parts[MEMORY + name].ndim or len(values) == len(start)
-            parts[MEMORY + name][:] = values if shared else values[chosen]
+            for name, values in self._plant.sampled_start(parts["q"], parts["v"]).items():
+                parts[self._plant.part_of(name)][:] = values
+        flat = flat_memory(self._plant.sampled, memory or {})
+        for name, values in initial_memory(self._setup.settable, flat, (self.samples, len(start))).items():
+            part = parts[self._plant.part_of(name)]
+            part[:] = values if values.ndim < part.ndim or len(values) == len(start) else values[chosen]
         self._state[chosen] = 0.0
         self._state[chosen, : self._plant.state_size] = start
         self._first_call[chosen] = self._calls

@@ -22,7 +22,7 @@ LEAST = {"float64": 1e-3, "float32": 0.1}  # smaller outputs count as that large
 def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; ``states``: test inputs."""
     test = _test(function, name, _states(function, states or {}))
-    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": _cmake(name)}
+    return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": cmake(name)}
 
 
 def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
@@ -34,7 +34,7 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     number = max((len(np.atleast_1d(array)) for array in given.values()), default=CANDIDATES)
     arrays = [
-        _given(port, given[name], number) if name in given else _made(function, port, number, rng)
+        given_values(port, given[name], number) if name in given else made_values(function, port, number, rng)
         for name, port in ports.items()
     ]
     arrays = [array.astype(function.dtype).astype(float) for array in arrays]
@@ -45,7 +45,7 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
         with np.errstate(invalid="ignore"):
             both = here, here - there
         scale, change = (np.max(np.abs(x), tuple(range(1, x.ndim)), initial=0) for x in both)
-        scale = np.maximum(scale, _least(function))
+        scale = np.maximum(scale, least(function))
         good &= np.isfinite(scale) & (change <= TOLERANCE[function.dtype] / 100 * scale)
     if not good.any():
         raise LinkworkError(
@@ -56,14 +56,14 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     return [array[good][:STATES] for array in arrays]
 
 
-def _made(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
+def made_values(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
     if nominal := function.label.nominal.get(port.name):
         of_payload = nominal.name.startswith("payload:")
         return np.array([PAYLOAD if of_payload else nominal.array(port)] * number)
     return rng.uniform(-1, 1, (number, *port.shape))
 
 
-def _given(port: Port, array: Any, number: int) -> np.ndarray:
+def given_values(port: Port, array: Any, number: int) -> np.ndarray:
     where, expected = f"states, input {port.name!r}", f"{(number, *port.shape)}, a row for each state"
     try:
         array = np.asarray(array).astype(float, casting="same_kind")
@@ -84,7 +84,8 @@ def _nominal_arrays(function: Exported, name: str, inputs: Mapping[str, np.ndarr
     return arrays
 
 
-def _least(function: Exported) -> float:
+def least(function: Exported) -> float:
+    """Return the size below which an output counts as zero."""
     return LEAST[function.dtype] if function.program.loops else 0
 
 
@@ -95,15 +96,9 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
     results = interpret(program, states)
     outputs = [(port.name, y) for port, y in zip(program.outputs, results, strict=True) if port.size]
     count = len(results[0])
-
-    def table(label: str, array: np.ndarray) -> str:
-        rows = (", ".join(literal(x, real) for x in row) for row in array.reshape(count, -1).tolist())
-        body = ",\n".join(f"    {{{row}}}" for row in rows)
-        return f"static const {real} {label}[{count}][{array[0].size}] = {{\n{body}\n}};\n"
-
     own = _nominal_arrays(function, name, dict(inputs))
-    tables = [table(label, x) for label, x in inputs if label not in own] + [
-        table(f"expected_{label}", y) for label, y in outputs
+    tables = [table(label, x, real) for label, x in inputs if label not in own] + [
+        table(f"expected_{label}", y, real) for label, y in outputs
     ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
     given = [own.get(label, f"{label}[k]") for label, _ in inputs]
@@ -111,18 +106,35 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
     checks = [
         f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs
     ]
+    loop = f"""    for (int k = 0; k < {count}; k++) {{
+{"".join(places)}        {name}({arguments});
+{"".join(checks)}    }}
+"""
+    return test_program(name, function.dtype, "".join(tables), loop, f"{count} states", least(function))
+
+
+def table(label: str, array: np.ndarray, real: str) -> str:
+    """The definition in C of an array with a row for each state."""
+    rows = (", ".join(literal(x, real) for x in row) for row in array.reshape(len(array), -1).tolist())
+    body = ",\n".join(f"    {{{row}}}" for row in rows)
+    return f"static const {real} {label}[{len(array)}][{array[0].size}] = {{\n{body}\n}};\n"
+
+
+def test_program(name: str, dtype: str, tables: str, loop: str, count: str, least: float) -> str:
+    """A program in C that counts wrong entries in ``loop``; ``least``: below it an entry is as good as zero."""
+    real = REAL[dtype]
     return f"""/* Compares {name} with results of linkwork. */
 #include "{name}.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define TOLERANCE {TOLERANCE[function.dtype]:g} /* relative to the largest entry */
+#define TOLERANCE {TOLERANCE[dtype]:g} /* relative to the largest entry */
 
-{"".join(tables)}
+{tables}
 static int check(const char *what, int size, const {real} *got, const {real} *expected)
 {{
-    double scale = {_least(function):g};
+    double scale = {least:g};
     int failures = 0;
     for (int k = 0; k < size; k++)
         scale = fmax(scale, fabs((double)expected[k]));
@@ -138,16 +150,13 @@ static int check(const char *what, int size, const {real} *got, const {real} *ex
 int main(void)
 {{
     int failures = 0;
-    for (int k = 0; k < {count}; k++) {{
-{"".join(places)}        {name}({arguments});
-{"".join(checks)}    }}
-    printf("{name}: {count} states, %d wrong entries\\n", failures);
+{loop}    printf("{name}: {count}, %d wrong entries\\n", failures);
     return failures != 0;
 }}
 """
 
 
-def _cmake(name: str) -> str:
+def cmake(name: str) -> str:
     return f"""cmake_minimum_required(VERSION 3.10)
 project({name} C)
 

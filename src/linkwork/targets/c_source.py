@@ -8,7 +8,7 @@ as many statements; values that outlive their part are kept in a workspace array
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite, isnan, pi
 from typing import NamedTuple
 
@@ -18,7 +18,18 @@ from ..codegen.native.sincos import COSINE, SINE, SPLIT_PARTS
 from ..program import Op, Port, Program
 from ..program.program import REPEAT, Loop
 from ..quoting import in_c_comment
-from .listing import LOCAL, MADE, Exported, description, expression, nominal_tables, title, value_names, wrapped
+from .listing import (
+    LOCAL,
+    MADE,
+    Exported,
+    description,
+    expression,
+    nominal_tables,
+    numbered_loops,
+    title,
+    value_names,
+    wrapped,
+)
 
 PART = 8000  # instructions
 REAL = {"float64": "double", "float32": "float"}
@@ -26,6 +37,7 @@ REAL = {"float64": "double", "float32": "float"}
 PARTS = {"double": SPLIT_PARTS, "float": ("0x1.92p+0", "0x1.fb4p-12", "0x1.4442d2p-24")}
 LIMIT = {"double": 1e5, "float": 8e3}
 LIBRARY = (Op.SQRT, Op.EXP, Op.LOG, Op.TANH, Op.ATAN2, Op.ABS)  # functions of math.h, by the same names
+STORED = "SI units. Matrices are stored row by row. An output may share the memory of an input."
 FUSING = (
     "A C compiler may fuse a product and a sum where it likes, so the last digits differ from those of native code of"
     " linkwork. Do not compile with -ffast-math, which spoils sine and cosine."
@@ -35,7 +47,7 @@ FUSING = (
 def c_source(function: Exported, name: str) -> dict[str, str]:
     """The header and the source, by file name."""
     program, real = function.program, REAL[function.dtype]
-    prototype = f"void {name}({_parameters(program.inputs, program.outputs, real)})"
+    prototype = f"void {name}({parameters(program.inputs, program.outputs, real)})"
     parts = [f'#include "{name}.h"\n\n#include <math.h>', *_values(function, name), *_code(program, prototype, real)]
     return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
 
@@ -69,7 +81,7 @@ def literal(number: float, real: str) -> str:
     return f"({text})" if value < 0 else text
 
 
-def _parameters(inputs: Sequence[Port], outputs: Sequence[Port], real: str) -> str:
+def parameters(inputs: Sequence[Port], outputs: Sequence[Port], real: str) -> str:
     """C has no empty arrays: what has no entries is left out."""
     given = [f"const {real} {port.name}[{port.size}]" for port in inputs if port.size]
     return ", ".join(given + [f"{real} {port.name}[{port.size}]" for port in outputs if port.size])
@@ -81,12 +93,17 @@ def _header(function: Exported, name: str, prototype: str) -> str:
         yield ""
         yield from description(function)
         yield ""
-        yield "SI units. Matrices are stored row by row. An output may share the memory of an input."
+        yield STORED
         yield FUSING
 
+    return header(paragraphs(), name, f"{prototype};\n{_declaration(function, name)}")
+
+
+def header(paragraphs: Iterable[str], name: str, declarations: str) -> str:
+    """The text of a header with these paragraphs as its comment."""
     guard = f"{name.upper()}_H"
     return f"""/*
-{wrapped(paragraphs(), " * ", in_c_comment)}
+{wrapped(paragraphs, " * ", in_c_comment)}
  *
  * {MADE}.
  */
@@ -97,8 +114,7 @@ def _header(function: Exported, name: str, prototype: str) -> str:
 extern "C" {{
 #endif
 
-{prototype};
-{_declaration(function, name)}
+{declarations}
 #ifdef __cplusplus
 }}
 #endif
@@ -109,7 +125,13 @@ extern "C" {{
 
 def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
     """Helpers, parts, and the function itself."""
-    used = program.operations
+    yield from helpers([program], real)
+    yield from definitions(program, prototype, real, numbered_loops([program]))
+
+
+def helpers(programs: Sequence[Program], real: str) -> Iterator[str]:
+    """Functions that the code of these programs calls."""
+    used = {op for program in programs for op in program.operations}
     if Op.SIGN in used:
         yield _sign(real)
     for op, name, relation in ((Op.MIN, "minimum", "<"), (Op.MAX, "maximum", ">")):
@@ -122,31 +144,36 @@ def _code(program: Program, prototype: str, real: str) -> Iterator[str]:
         yield _selection(real)
     if used & {Op.SIN, Op.COS}:
         yield _sine_cosine(real)
-    loops = {loop: k for k, loop in enumerate(program.all_loops)}
+    loops = numbered_loops(programs)
     for loop, k in loops.items():
-        body = f"body_{k}"
-        turn = f"static void {body}({_parameters(loop.body.inputs, loop.body.outputs, real)})"
-        yield from _functions(loop.body, turn, real, loops, body)
+        turn = f"static void body_{k}({parameters(loop.body.inputs, loop.body.outputs, real)})"
+        yield from definitions(loop.body, turn, real, loops, f"body_{k}_part", in_place=True)
         yield _loop(loop, k, real)
-    yield from _functions(program, prototype, real, loops)
 
 
-def _functions(program: Program, prototype: str, real: str, loops: Mapping[Loop, int], body: str = "") -> Iterator[str]:
-    """Parts, and the function itself; ``body``: its name, if it is that of a loop."""
+def definitions(
+    program: Program,
+    prototype: str,
+    real: str,
+    loops: Mapping[Loop, int],
+    part: str = "part",
+    in_place: bool = False,
+) -> Iterator[str]:
+    """The function of a program after its parts, if it is long; ``part`` begins their names."""
     names = value_names(program, lambda number: literal(number, real))
     statements = list(_statements(program, names, real, loops))
-    ending, part_name = list(_ending(program, names, in_place=bool(body))), f"{body}_part" if body else "part"
+    ending = list(_ending(program, names, in_place))
     if len(statements) <= PART:
         yield _definition(prototype, [*statements, *ending], {}, real, program.inputs)
         return
     parts = [statements[k : k + PART] for k in range(0, len(statements), PART)]
     kept = _kept([*parts, ending])
     workspace = Port("w", (len(kept),))
-    for k, part in enumerate(parts):
-        signature = f"static void {part_name}{k}({_parameters(program.inputs, [workspace], real)})"
-        yield _definition(signature, part, kept, real, [*program.inputs, workspace])
+    for k, lines in enumerate(parts):
+        signature = f"static void {part}{k}({parameters(program.inputs, [workspace], real)})"
+        yield _definition(signature, lines, kept, real, [*program.inputs, workspace])
     given = ", ".join([*(port.name for port in program.inputs if port.size), "w"])
-    calls = [Statement((), f"{part_name}{k}({given})") for k in range(len(parts))]
+    calls = [Statement((), f"{part}{k}({given})") for k in range(len(parts))]
     yield _definition(prototype, [Statement((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import LinkworkError, at_door
 from ..files import write_bytes
 from ..program import PARAMETER, Op, Port, Program, count
+from ..program.program import Loop
 from ..quoting import identifier
 
 
@@ -89,6 +90,11 @@ def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:
         if made.setdefault(names[-1], (op, *args)) != (op, *args):  # of ``q1[2]`` and ``q[12]``, say
             raise LinkworkError("two values would have the same name", where=program.name, got=names[-1])
     return names
+
+
+def numbered_loops(programs: Sequence[Program]) -> dict[Loop, int]:
+    """Return the loops of the programs of a file with their numbers, those inside others before them."""
+    return {loop: k for k, loop in enumerate(dict.fromkeys(each for program in programs for each in program.all_loops))}
 
 
 def expression(op: int, *operands: str) -> str:

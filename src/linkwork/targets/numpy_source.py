@@ -17,10 +17,12 @@ from .listing import (
     description,
     expression,
     nominal_rows,
+    numbered_loops,
     title,
     value_names,
     wrapped,
 )
+from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, check_names, inputs_of, outputs_of, paragraphs_of
 
 DTYPE = {"float64": "float", "float32": "np.float32"}
 IMPORTED = {
@@ -32,6 +34,7 @@ DEFINED = {
     Op.LESS_EQUAL: "def _less_equal(a, b):\n    return np.where(a <= b, 1.0, 0.0)",
     Op.SELECT: "def _select(condition, if_true, if_false):\n    return np.where(condition != 0, if_true, if_false)",
 }
+BATCHES = "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
 ENTRIES = '''def _entries(name, x, *shape):
     """The entries of an array (..., *shape) one after another, each with the batch axes."""
     x = np.asanyarray(x)
@@ -45,43 +48,78 @@ ENTRIES = '''def _entries(name, x, *shape):
 
 
 def numpy_source(function: Exported, name: str) -> str:
-    inputs = ", ".join(port.name for port in function.program.inputs)
+    """Return the text of a file with one function."""
 
     def paragraphs() -> Iterator[str]:
         yield from description(function)
         yield from nominal_rows(function)
-        yield "SI units. Arrays have any leading batch axes, (..., n), broadcast together."
+        yield BATCHES
 
+    inputs = ", ".join(port.name for port in function.program.inputs)
+    return f"""{_head(function, [function.program])}def {name}({inputs}):
+{_docstring([title(function), "", *paragraphs()])}
+{_body(function, [function.program])}
+"""
+
+
+def numpy_memory(sampled: Sampled, name: str) -> str:
+    """Return the text of a file with the functions NAME_reset and NAME_step of a function with memory."""
+    check_names(sampled)
+    functions = sampled.initial, sampled.function
+    inputs = [port.name for port in sampled.initial.program.inputs], [port.name for port in inputs_of(sampled)]
+    outputs = [port.name for port in outputs_of(sampled)]
+    states = [f"{before}{key}" for before in (MEMORY, NEXT) for key in sampled.memory]
+    now, after = (f"{{{', '.join(f'{key!r}: {before}{key}' for key in sampled.memory)}}}" for before in (MEMORY, NEXT))
+    known = [f'memory[{port.name.removeprefix(MEMORY)!r}]' if port.name in states else port.name
+             for port in sampled.program.inputs]  # fmt: skip
+    result = ", ".join(outputs) if len(outputs) == 1 else f"({', '.join(outputs)})"
+    steps = (
+        *paragraphs_of(sampled, name),
+        "Memory is a dict. A step returns its outputs, and the next memory.",
+        BATCHES,
+    )
+    programs = [function.program for function in functions]
+    texts = [
+        f"def _{each}({', '.join(port.name for port in function.program.inputs)}):\n{_body(function, programs)}"
+        for each, function in zip(FUNCTIONS, functions, strict=True)
+    ]
+    texts += [
+        f"def {name}_reset({', '.join(inputs[0])}):\n"
+        f"{_docstring(['Initial values of the memory.'])}\n"
+        f"    {', '.join(states[: len(sampled.memory)])} = _{FUNCTIONS[0]}({', '.join(inputs[0])})\n"
+        f"    return {now}",
+        f"def {name}_step({', '.join([*inputs[1], 'memory'])}):\n"
+        f"{_docstring([title(sampled), '', *steps])}\n"
+        f"    {', '.join([*outputs, *states[len(sampled.memory) :]])} = _{FUNCTIONS[1]}({', '.join(known)})\n"
+        f"    return {result}, {after}",
+    ]
+    return _head(sampled, programs) + "\n\n\n".join(texts) + "\n"
+
+
+def _head(function: Exported, programs: Sequence[Program]) -> str:
+    """What comes before the functions of these programs."""
+    used = {op for program in programs for op in program.operations}
+    names = [name for op, name in IMPORTED.items() if op in used]
+    imports = f"from numpy import {', '.join(names)}\n" if names else ""
     return f'''"""{wrapped([title(function)], "", in_python)}
 
 {MADE}; needs NumPy alone.
 """
 
 import numpy as np
-{_imports(function)}
+{imports}
 
-{_definitions(function)}{ENTRIES.format(dtype=DTYPE[function.dtype])}
+{_definitions(programs)}{ENTRIES.format(dtype=DTYPE[function.dtype])}
 
 
-def {name}({inputs}):
-    """{wrapped([title(function)], "", in_python)}
-
-{wrapped(paragraphs(), "    ", in_python)}
-    """
-{indent(chr(10).join(_lines(function)), "    ")}
 '''
 
 
-def _imports(function: Exported) -> str:
-    used = function.program.operations
-    names = [name for op, name in IMPORTED.items() if op in used]
-    return f"from numpy import {', '.join(names)}\n" if names else ""
-
-
-def _definitions(function: Exported) -> str:
-    used = function.program.operations
+def _definitions(programs: Sequence[Program]) -> str:
+    """Functions that the code of these programs calls."""
+    used = {op for program in programs for op in program.operations}
     texts = [text for op, text in DEFINED.items() if op in used]
-    loops = {loop: k for k, loop in enumerate(function.program.all_loops)}
+    loops = numbered_loops(programs)
     for loop, k in loops.items():
         body, names = loop.body, value_names(loop.body, _literal)
         lines = [*_statements(body, names, loops), f"return [{', '.join(names[r] for r in body.results)}]"]
@@ -106,16 +144,26 @@ def _loop(loop: Loop, number: int) -> str:
     return x"""
 
 
-def _lines(function: Exported) -> Iterator[str]:
-    program = function.program
+def _body(function: Exported, programs: Sequence[Program]) -> str:
+    """The statements of a function, in a file of these programs."""
+    return indent("\n".join(_lines(function.program, function.dtype, numbered_loops(programs))), "    ")
+
+
+def _docstring(paragraphs: Sequence[str]) -> str:
+    first, *others = paragraphs
+    more = f"\n{wrapped(others, '    ', in_python)}\n    " if others else ""
+    return f'''    """{wrapped([first], "", in_python)}{more}"""'''
+
+
+def _lines(program: Program, dtype: str, loops: Mapping[Loop, int]) -> Iterator[str]:
     names = value_names(program, _literal)
     for port in program.inputs:
         yield f"{port.name} = _entries({', '.join([repr(port.name), port.name, *map(str, port.shape)])})"
-    yield from _statements(program, names, {loop: k for k, loop in enumerate(program.all_loops)})
+    yield from _statements(program, names, loops)
     yield f"batch = np.broadcast_shapes({', '.join(f'{port.name}.shape[1:]' for port in program.inputs)})"
     results = iter(program.results)
     for port in program.outputs:
-        yield f"{port.name} = np.empty(batch + {port.shape!r}, {DTYPE[function.dtype]})"
+        yield f"{port.name} = np.empty(batch + {port.shape!r}, {DTYPE[dtype]})"
         for place in np.ndindex(port.shape):
             yield f"{port.name}[{', '.join(['...', *map(str, place)])}] = {names[next(results)]}"
     yield "return " + ", ".join(port.name if port.shape else f"{port.name}[()]" for port in program.outputs)

@@ -36,6 +36,7 @@ class Target:
         run: An object with the two functions of ``linkwork.codegen.backend.Backend``.
         write: ``write(function, name, **options)`` returns the text or bytes of its file, or a dict of several by
             file name.
+        write_memory: The same of a ``SampledFunction``, a function with memory, into the same files.
         express: ``express(function, name, **options)`` returns an object of another library.
         takes: "program" (default): the Function. "equations": its named equations, ``function.symbolic()``, in place
             of ``function, name``.
@@ -56,6 +57,7 @@ class Target:
     summary: str
     run: Any = None
     write: Any = None
+    write_memory: Any = None
     express: Any = None
     takes: str = "program"
     files: tuple[str, ...] = ()
@@ -118,6 +120,11 @@ class Target:
         if unknown := {Op(op) for op in function.program.operations} - self.operations:
             got, expected = (", ".join(sorted(op.name.lower() for op in ops)) for ops in (unknown, self.operations))
             raise UnsupportedError("this target does not know all operations", where=where, got=got, expected=expected)
+        if getattr(function, "memory", None):
+            ability = "write_memory" if ability == "write" else ability
+            if not getattr(self, ability) or ability == "express":
+                fix = "export step.function, whose inputs and outputs are the memory"
+                raise UnsupportedError("this target does not know functions with memory", where=where, fix=fix)
         subject = (function, name) if self.takes == "program" else (function.symbolic(),)
         return self.load(ability)(*subject, **options)
 
@@ -129,6 +136,7 @@ BUNDLED = (
     Target(
         "c", "C99 without allocation, with a test of its own and a CMake file.",
         write="linkwork.targets.c_project:c_project",
+        write_memory="linkwork.targets.c_memory:c_memory",
         files=("{name}.h", "{name}.c", "{name}_test.c", "CMakeLists.txt"),
         loops=True,
         usage="build and test:\n  cmake -S {folder} -B {folder}/build\n  cmake --build {folder}/build\n"
@@ -136,7 +144,8 @@ BUNDLED = (
     ),
     Target(
         "numpy", "A Python file that needs NumPy alone and takes batches.",
-        write="linkwork.targets.numpy_source:numpy_source", files=("{name}.py",), loops=True,
+        write="linkwork.targets.numpy_source:numpy_source",
+        write_memory="linkwork.targets.numpy_source:numpy_memory", files=("{name}.py",), loops=True,
         usage="use it: from {stem} import {name}",
     ),
     Target(

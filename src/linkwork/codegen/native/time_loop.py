@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..schemes import AdamsBashforth, Arithmetic, Combination, OwnStep, RungeKutta
-from ..timeloop import Run, TimeLoop, Turns
+from ..timeloop import Run, Sample, TimeLoop, Turns
 from .blocks import LINE, emit_blocks, emit_free
 from .emit import Function, Module
 from .kernel import Kernel, emit_kernel
@@ -91,7 +91,8 @@ class _Writer:
 
     def __init__(self, loop: TimeLoop, target: Target):
         self.loop = loop
-        self.lazy = isinstance(loop.scheme, OwnStep)  # x is copied to %state after the last turn, as no step reads it
+        # x is copied to %state after the last turn, if no step reads it and no sample precedes a last record
+        self.lazy = isinstance(loop.scheme, OwnStep) and not loop.samples
         self.records = len(loop.record.results)
         self.recorded_row = _side_by_side(loop.record.results, loop.n_inputs)
         self.m = m = Module(target, loop.dtype)
@@ -143,7 +144,7 @@ class _Writer:
     def _emit_run(self) -> None:
         f, m, loop = self.f, self.m, self.loop
         scratch = max(kernel.blocks["scratch"] for kernel in self.kernels.values()) // m.row
-        out = max(loop.x, self.records)
+        out = max(loop.x, self.records)  # more than a sample computes
         rows = {"state": loop.state, "in": loop.n_inputs, "out": out, "scratch": scratch}
         rows |= {f"k{stage}": loop.x for stage in range(loop.scheme.rates)}
         blocks = {name: count * m.row for name, count in rows.items()}
@@ -186,6 +187,8 @@ class _Writer:
         time = f.binary("fadd", self.t0, f.binary("fmul", step_count, self.dt))
         f.store_row(time, "%in", loop.x)
         self._hold(step, block, last)
+        for number, sample in enumerate(loop.samples):
+            self._sample(number, sample)
         if self.records:
             over = f.let(f"srem i64 {step}, {words['every']}")
             due = f.let(f"icmp eq i64 {over}, 0")
@@ -194,6 +197,8 @@ class _Writer:
             f.start("recorded")
         more = f.let(f"icmp slt i64 {turn}, {words['steps']}")
         f.when(more, "advance", "advanced")
+        if loop.samples:
+            self._copy_x("%in", "%state")
         match loop.scheme:
             case OwnStep():
                 self._call("advance", "%out")
@@ -207,6 +212,17 @@ class _Writer:
             self._call("finish", "%out")
         self._accept(step_count)
         f.start("advanced")
+
+    def _sample(self, number: int, sample: Sample) -> None:
+        """Compute what is due in any lane of the block; the program keeps the values of the others."""
+        f, m, name = self.f, self.m, f"sample{number}"
+        below = f.let(f"fcmp olt {m.vector} {f.load_row('%in', sample.due)}, {f.constant(0.5)}")
+        lanes = f.let(f"bitcast <{m.lanes} x i1> {below} to i{m.lanes}")
+        f.when(f.let(f"icmp ne i{m.lanes} {lanes}, 0"), name, f"{name}done")
+        self._call(name, "%out")
+        for row in range(len(sample.program.results)):
+            f.store_row(f.load_row("%out", row), "%in", sample.first + row)
+        f.start(f"{name}done")
 
     def _record(self, step: str, block: str, last: str) -> None:
         f, words = self.f, self.words

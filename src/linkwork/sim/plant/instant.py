@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 REFERENCE = "reference"  # the input with samples of the reference: rows q, v, a
 MEMORY = "memory_"  # prefix of parts of the state that belong to the controller
+SAMPLED = "sampled_"  # prefix of parts of the state that belong to functions with a sample time
 GAIN = "gain "  # prefix of inputs that are gains of the controller
 COMPUTED = ("a", "tau", "commands", "work", "constraint_forces", "contact_forces")  # outputs that others may take
 WRENCH = "wrench "  # prefix of inputs that are wrenches, before the frame
@@ -92,6 +93,8 @@ class Instant:
         tau, commands = (self.values.get(name, [0] * size[name]) for name in ("tau", "commands"))
         if plant.commands is not None:
             commands = _sum(self._evaluated(plant.commands)["commands"], commands)
+        held = [plant.held_action(self.values, name) for name in ("tau", "commands")]
+        tau, commands = (x if y is None else _sum(y, x) for x, y in zip((tau, commands), held, strict=True))
         if plant.controller is None:
             return tau, commands, {}
         results = self._evaluated(plant.controller)
@@ -113,6 +116,12 @@ class Instant:
         """Controller's memory after an explicit Euler step."""
         rates = {name: np.array(rate, dtype=object) for name, rate in self.memory_rates.items()}
         return {name: np.array(self.values[name], dtype=object) + self.dt * rate for name, rate in rates.items()}
+
+    @property
+    def reference_rows(self) -> Any:
+        """Rows q, v, a of the reference."""
+        law = self.plant.reference
+        return self.values[REFERENCE] if law is None else self._evaluated(law)[REFERENCE]
 
     @cached_property
     def wrench_rows(self) -> list[Sequence[Scalar]]:
@@ -215,7 +224,7 @@ class Instant:
         if name == "a":
             return [self.accelerations[k] for k in self.model.mobility.independent]
         if name in self.plant.memory:
-            value = np.array(self.values[MEMORY + name], dtype=object)
+            value = np.array(self.values[self.plant.part_of(name)], dtype=object)
             return value.ravel().tolist() if value.ndim else value.item()
         problem = Problem(self.model, name, parameters="standard")
         (value,) = problem.evaluate(*(getattr(self, vector) for vector in problem.inputs)).values()

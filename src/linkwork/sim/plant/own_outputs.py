@@ -29,7 +29,7 @@ from ...program import Port, Program, trace
 from ...program.graph import StrictGraph
 from ...program.traced_array import TracedArray
 from ..trajectory.outputs import RESERVED
-from .instant import GAIN, MEMORY, REFERENCE
+from .instant import GAIN, REFERENCE
 from .randomisation import is_varied, varied, varied_numbers
 
 Shape = tuple[int, ...]
@@ -61,7 +61,7 @@ class OwnOutputs:
         model: Robot as it is simulated.
         outputs: Texts such as "pose:hand", and functions.
         inputs: Shapes of the plant's inputs, by name.
-        memory: Shapes of the controller's states, by name.
+        memory: Parts of the state that belong to controllers and observers, by name.
         frames: Frames of the wrenches.
         reference: Function that the controller follows; None if its samples are an input, or without one.
         payload: Frame that carries the payload.
@@ -71,7 +71,7 @@ class OwnOutputs:
     model: Model
     outputs: Sequence[Any]
     inputs: Mapping[str, Shape]
-    memory: Mapping[str, Shape]
+    memory: Mapping[str, Port]
     frames: tuple[str, ...] = ()
     reference: Callable[..., Any] | None = None
     payload: str = ""
@@ -158,8 +158,8 @@ class OwnOutputs:
             known[REFERENCE] = known["t"]
         if REFERENCE in self.inputs:
             known[REFERENCE] = Port(REFERENCE, self.inputs[REFERENCE])
-        for name, shape in self.memory.items():
-            known.setdefault(name, Port(MEMORY + name, shape))
+        for name, port in self.memory.items():
+            known.setdefault(name, port)
         for name in (name for name in self.inputs if name.startswith(GAIN)):
             known.setdefault(name.removeprefix(GAIN), Port(name, self.inputs[name]))
         return known

@@ -1,6 +1,7 @@
 """A robot and everything that acts on it, as programs for the time loop.
 
-The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; the work done on
+The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; memory, outputs
+and countdowns of functions with a sample time; the work done on
 the robot, if it is recorded; of robots with loops the closeness to a singular position and its time; with contacts,
 those of the previous step and their places. All programs take the rows of ``codegen.timeloop``: x, t, dt, inputs held
 over a step, constants of a sample.
@@ -18,7 +19,7 @@ import numpy as np
 
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Rosenbrock, Scheme
-from ...codegen.timeloop import TimeLoop
+from ...codegen.timeloop import Sample, TimeLoop
 from ...constraints import RegularSaddle
 from ...constraints.equations import place_sizes
 from ...derive import jvp, vjp
@@ -31,7 +32,8 @@ from ...workspace import Cache
 from ..schemes import rosenbrock
 from ..trajectory.outputs import entries, units
 from .constrained import BEFORE, CONTACTS, ConstrainedInstant, SwitchedInstant, places_at
-from .instant import MEMORY, Instant
+from .instant import MEMORY, SAMPLED, Instant
+from .sampled import Sampled, acting, state_ports
 
 CORRECTIONS = 2  # projections of a state of semi-implicit Euler before it is recorded
 
@@ -58,6 +60,8 @@ class Plant:
         own_outputs: Program of the outputs of the user's own.
         own_entries: Names of the entries of their arrays, none of those that are one number.
         programs: What is kept for this plant, and for the same with other outputs of the user's own.
+        sampled: Functions with a sample time; the first may be a controller.
+        reference: Program of the reference of sampled functions; None where it is an input.
     """
 
     model: Model
@@ -72,6 +76,8 @@ class Plant:
     own_outputs: Program | None = None
     own_entries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     programs: Cache[Hashable, Any] = field(default_factory=Cache, repr=False, compare=False)
+    sampled: tuple[Sampled, ...] = ()
+    reference: Program | None = None
 
     # -- the state -------------------------------------------------------------------------------------------------
 
@@ -80,7 +86,8 @@ class Plant:
         """Parts of the state."""
         model = self.model
         ports = [Port("q", (model.nq,)), Port("v", (model.coordinates.nv,))]
-        ports += [Port(MEMORY + name, shape) for name, shape in self.memory.items()]
+        ports += [Port(MEMORY + name, shape) for name, shape in self._continuous_memory.items()]
+        ports += state_ports(self.sampled)
         if self.records_work:
             ports.append(Port("work", ()))
         if model.constrained:
@@ -101,14 +108,36 @@ class Plant:
 
     @cached_property
     def memory(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the controller's states, by name."""
+        """Shapes of the controller's states, and of memory and outputs of sampled functions, by name."""
+        return {
+            **self._continuous_memory,
+            **{name: shape for each in self.sampled for name, shape in each.shapes.items()},
+        }
+
+    def part_of(self, name: str) -> str:
+        """Name in the state of an entry of ``memory``."""
+        return (MEMORY if name in self._continuous_memory else SAMPLED) + name
+
+    def held_action(self, values: Mapping[str, Any], action: str) -> list[Scalar] | None:
+        """Tau or commands that a sampled controller holds; None without one."""
+        return acting(self.sampled, self.model, values, action)
+
+    def sampled_start(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+        """Initial memory of sampled functions, from q and v of all joints (samples, n)."""
+        v = v[:, list(self.model.mobility.independent)]
+        return {name: values for each in self.sampled for name, values in each.start(q, v).items()}
+
+    @cached_property
+    def _continuous_memory(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the states that are integrated with the motion, by name."""
         ports = self.controller.inputs if self.controller is not None else ()
         return {port.name.removeprefix(MEMORY): port.shape for port in ports if port.name.startswith(MEMORY)}
 
     @property
     def controller_commands(self) -> bool:
         """Whether the controller returns commands."""
-        return self.controller is not None and any(port.name == "commands" for port in self.controller.outputs)
+        held = any(each.acts and "commands" in each.function.outputs for each in self.sampled)
+        return held or (self.controller is not None and any(x.name == "commands" for x in self.controller.outputs))
 
     @property
     def ports(self) -> list[Port]:
@@ -127,7 +156,7 @@ class Plant:
         parts = self.parts(x)
         parts["q"][:], parts["v"][:] = q, v
         for name, values in memory.items():
-            parts[MEMORY + name][:] = values
+            parts[self.part_of(name)][:] = values
         if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
         self.place_contacts(parts)
@@ -162,6 +191,7 @@ class Plant:
         """Return dx/dt by parts of the state."""
         instant, model = instant.after_impact, self.model
         rates = {"q": model.coordinates.rates(instant.q, instant.rates), "v": instant.accelerations}
+        rates |= {port.name: np.zeros(port.shape, int).tolist() for port in state_ports(self.sampled)}
         rates |= {"closeness": [0, 0], "stand": [0] * sum(place_sizes(model)), BEFORE: [0] * len(model.switched)}
         return self._state({**rates, **instant.memory_rates}, lambda: instant.power(instant.tau))
 
@@ -173,7 +203,7 @@ class Plant:
         """
 
         def run(at: Instant) -> Mapping[str, Any]:
-            parts = {**at.next_state, **at.next_memory}
+            parts = {**at.next_state, **at.next_memory, **self._sampled_end(at)}
             return self._state(parts, lambda: at.work + at.dt * at.power(at.tau) + at.step_work)
 
         return self.cached("step", lambda: self._trace("step", run))
@@ -187,14 +217,37 @@ class Plant:
 
     @property
     def projection(self) -> Program | None:
-        """Program that projects x to unit quaternions and satisfied constraints; None where every x has them."""
-        if not (self.model.coordinates.quaternions or self.has_constraints):
+        """Program that projects x to unit quaternions and satisfied constraints, and advances the memory of sampled
+        functions; None where there is nothing of this kind."""
+        if not (self.model.coordinates.quaternions or self.has_constraints or self.sampled):
             return None
 
         def run(at: Instant) -> Mapping[str, Any]:
-            return self._state({**at.values, **at.projected}, lambda: at.work + at.projection_work)
+            parts = {**at.values, **at.projected, **self._sampled_end(at)}
+            return self._state(parts, lambda: at.work + at.projection_work)
 
         return self.cached("finish", lambda: self._trace("finish", run))
+
+    def _sampled_end(self, at: Instant) -> dict[str, Any]:
+        """Parts of sampled functions at the end of a step."""
+        parts = {port.name: at.values[port.name] for port in state_ports(self.sampled)}
+        return parts | {name: part for each in self.sampled for name, part in each.advanced(at.values, at.dt).items()}
+
+    def _samples(self, project: bool) -> tuple[Sample, ...]:
+        """Outputs and next memory of each sampled function, as programs; they see the state that is recorded."""
+        names = [port.name for port in self.state]
+        first = np.cumsum([0, *(port.size for port in self.state)]).tolist()
+        return tuple(
+            Sample(
+                self._trace(f"sample {each.name}", partial(self._sampled, each, project)),
+                first[names.index(each.held_ports[0].name)],
+                first[names.index(each.countdown)],
+            )
+            for each in self.sampled
+        )
+
+    def _sampled(self, each: Sampled, project: bool, at: Instant) -> dict[str, Any]:
+        return each.sampled(self._corrected(at) if project else at)
 
     @cached_property
     def contact_terms(self) -> Program:
@@ -218,12 +271,17 @@ class Plant:
         """
 
         def run(at: Instant) -> Mapping[str, Any]:
-            for _ in range(CORRECTIONS if project else 0):
-                before = at.under_previous_contacts
-                at = self.instant({**at.values, **before.projected, "work": at.work + before.projection_work})
+            at = self._corrected(at) if project else at
             return {name: at.output(name) for name in outputs}
 
         return self._trace("record", run)
+
+    def _corrected(self, at: Instant) -> Instant:
+        """The same instant, projected."""
+        for _ in range(CORRECTIONS):
+            before = at.under_previous_contacts
+            at = self.instant({**at.values, **before.projected, "work": at.work + before.projection_work})
+        return at
 
     def time_loop(self, scheme: Scheme, outputs: tuple[str, ...], dtype: str = "float64") -> TimeLoop:
         """Return the time loop of a scheme that records these outputs."""
@@ -243,6 +301,7 @@ class Plant:
 
     def _time_loop(self, scheme: Scheme, outputs: tuple[str, ...]) -> TimeLoop:
         unprojected = isinstance(scheme, OwnStep)  # only what is recorded is projected
+        project = unprojected and self.has_constraints
         if isinstance(scheme, OwnStep | Rosenbrock):
             loop_scheme, advance = OwnStep(), self.step_program(scheme)
         else:
@@ -251,10 +310,11 @@ class Plant:
             loop_scheme,
             advance,
             None if unprojected else self.projection,
-            self.record(outputs, project=unprojected and self.has_constraints),
+            self.record(outputs, project=project),
             self.state_size,
             tuple(math.prod(shape) for shape in self.held.values()),
             sum(math.prod(shape) for shape in self.constants.values()),
+            samples=self._samples(project),
         )
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -18,15 +18,17 @@ from ...model.coordinates import kind_of
 from ...notes import Note
 from ...options import Options, positive
 from ...pipeline import choose
+from ...program import Port
 from ...workspace import Cache, Workspace
 from ..trajectory.outputs import checked_outputs, is_own
 from .constrained import CONTACTS, off_the_ground
 from .initial_state import initial, initial_memory
 from .inputs import Inputs, by_name, is_law, torques
-from .instant import GAIN, REFERENCE, WRENCH
+from .instant import GAIN, MEMORY, REFERENCE, SAMPLED, WRENCH
 from .own_outputs import OwnOutputs
 from .plant import Plant
 from .randomisation import add_varied, is_varied, varied_numbers
+from .sampled import Sampled, checked, flat_memory, gain_shapes, reference_function
 from .user_functions import UserFunction, command_function, content_key, controller_function, wrench_function
 
 
@@ -54,6 +56,12 @@ class Setup:
     def samples(self) -> int:
         """Number of samples."""
         return len(self.x0)
+
+    @property
+    def settable(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the memory, which has initial values, by name."""
+        held = {name for each in self.plant.sampled for name in each.outputs}
+        return {name: shape for name, shape in self.plant.memory.items() if name not in held}
 
     @property
     def stiffness_key(self) -> tuple[bytes, ...]:
@@ -85,35 +93,48 @@ def prepare(
     model: Model = workspace.model
     q, v, batch = initial(workspace, q0, v0)
     inputs = Inputs(batch, steps)
-    law = _add_torque(inputs, model, options)
+    sampled = checked(model, options.torque, options.observers)
+    law = None if sampled and sampled[0].acts else _add_torque(inputs, model, options)
     memory = law.memory if law else {}
     has_contacts = options.contacts is not None
     if has_contacts:
         inputs.add(CONTACTS, _contacts(model, options.contacts), (len(model.switched),), CONTACTS, over_time=True)
-    recorded = checked_outputs(model, memory, outputs, has_contacts)
     shapes = {name: values.shape for name, values in memory.items()}
-    memory = memory | initial_memory(shapes, options.memory or {}, () if batch is None else (batch,))
-    reference = _add_reference(inputs, model, options.reference, law, dt)
+    if twice := sorted(shapes.keys() & {name for each in sampled for name in each.shapes}):
+        raise LinkworkError("two states of controllers have the same name", where="observers", got=twice[0])
+    states = {name: Port(MEMORY + name, shape) for name, shape in shapes.items()}
+    states |= {name: Port(SAMPLED + name, shape) for each in sampled for name, shape in each.shapes.items()}
+    recorded = checked_outputs(model, states, outputs, has_contacts)
+    shapes |= {name: each.shapes[name] for each in sampled for name in each.memory}
+    counts = () if batch is None else (batch,)
+    memory = memory | initial_memory(shapes, flat_memory(sampled, options.memory or {}), counts)
+    led = any(REFERENCE in each.function.arguments for each in sampled)
+    reference = _add_reference(inputs, model, options.reference, bool(law) or led, dt)
+    if led and options.reference is None:
+        message, fix = "a function with a sample time needs a reference", "add reference="
+        raise LinkworkError(message, where="reference", fix=fix)
     payload = add_varied(inputs, model, options.vary) if options.vary else ""
-    _add_gains(inputs, law, options.gains or {})
+    _add_gains(inputs, law, sampled, options.gains or {})
     wrenches = {frame: _add_wrench(inputs, model, frame, value) for frame, value in (options.wrenches or {}).items()}
     functions = {
         "commands": _add_commands(inputs, model, options.commands),
         "controller": controller_function(options.torque, law, reference, inputs.shapes) if law else None,
+        "reference": reference_function(reference, len(model.mobility.motors)) if led and reference else None,
     }
-    own = [output for output in recorded if is_own(output, shapes)]
+    acting = functions, wrenches, payload, sampled
+    own = [output for output in recorded if is_own(output, states)]
     if own:
-        given = inputs.shapes, shapes, tuple(wrenches), reference, payload, has_contacts
-        program = _own_outputs(workspace, options, own, *given)
+        known = inputs.shapes, states, tuple(wrenches), reference, payload, has_contacts
+        program = _own_outputs(workspace, options, own, *known)
         names = iter(program.names)
-        outputs = tuple(name for each in recorded for name in (next(names) if is_own(each, shapes) else [each]))
-        records_work = "work" in outputs or program.takes_work
-        plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, records_work)
+        outputs = tuple(name for each in recorded for name in (next(names) if is_own(each, states) else [each]))
+        plant, notes = _plant(workspace, inputs, options, *acting, "work" in outputs or program.takes_work)
         plant = plant.cached(("own outputs", program.key), partial(_with_outputs, plant, program))
     else:
         outputs = recorded
-        plant, notes = _plant(workspace, inputs, options, functions, wrenches, payload, "work" in outputs)
-    x0 = plant.initial_state(q, v, memory)
+        plant, notes = _plant(workspace, inputs, options, *acting, "work" in outputs)
+    has_start = {name for each in sampled for name in each.memory} <= {*memory}
+    x0 = plant.initial_state(q, v, memory if has_start else plant.sampled_start(q, v) | memory)
     if has_contacts:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
         notes = (*notes, *off_the_ground(model, plant.parts(x0)["stand"], first))
@@ -146,7 +167,7 @@ def _own_outputs(
     options: Options,
     outputs: Sequence[Any],
     inputs: Mapping[str, tuple[int, ...]],
-    memory: Mapping[str, tuple[int, ...]],
+    memory: Mapping[str, Port],
     frames: tuple[str, ...],
     reference: Any,
     payload: str,
@@ -172,13 +193,15 @@ def _plant(
     functions: Mapping[str, UserFunction | None],
     wrenches: Mapping[str, UserFunction | None],
     payload: str,
+    sampled: tuple[Sampled, ...],
     records_work: bool,
 ) -> tuple[Plant, tuple[Note, ...]]:
     """Plant and its notes, from the cache if the same was simulated before."""
     held = {name: inputs.shapes[name] for name in inputs.held}
     constants = {name: inputs.shapes[name] for name in inputs.constants}
     settings = content_key((options.friction_width, options.limits, options.dynamics))
-    keys = tuple(each and each.key for each in (functions["controller"], functions["commands"], *wrenches.values()))
+    functions_and_wrenches = (*functions.values(), *wrenches.values())
+    keys = (*(each and each.key for each in functions_and_wrenches), *(each.key for each in sampled))
     shapes = tuple(held.items()), tuple(constants.items())
     key = settings and (*shapes, payload, records_work, tuple(wrenches), keys, settings)
     cache = workspace.derived(plants)
@@ -190,9 +213,14 @@ def _plant(
     constrained = model.constrained or options.contacts is not None
     quantity = "constrained_dynamics" if constrained else "forward_dynamics"
     method = choose(model, quantity, options.dynamics, wrenches=tuple(wrenches), varied=varied, placed=placed)
-    controller, commands = (each and each.program for each in (functions["controller"], functions["commands"]))
+    controller, commands, reference = (
+        each and each.program for each in (functions[name] for name in ("controller", "commands", "reference"))
+    )
     by_frame = {frame: each and each.program for frame, each in wrenches.items()}
-    plant = Plant(model, method, held, constants, controller, by_frame, commands, payload, records_work)
+    plant = Plant(
+        model, method, held, constants, controller, by_frame, commands, payload, records_work, sampled=sampled,
+        reference=reference,
+    )  # fmt: skip
     if key is not None:
         cache[key] = plant, notes
     return plant, notes
@@ -255,11 +283,11 @@ def _contacts(model: Model, value: Any) -> np.ndarray:
     return array
 
 
-def _add_reference(inputs: Inputs, model: Model, reference: Any, law: Law | None, dt: float) -> Any:
+def _add_reference(inputs: Inputs, model: Model, reference: Any, controlled: bool, dt: float) -> Any:
     """Return a reference that can be traced; add samples of another one, or a Point of numbers, to the inputs."""
     if reference is None:
         return None
-    if law is None:
+    if not controlled:
         raise LinkworkError("a reference needs a controller", where="reference", fix="give a controller as torque")
     if isinstance(reference, Point):
         return _add_point(inputs, reference, len(model.mobility.motors))
@@ -293,11 +321,20 @@ def _add_point(inputs: Inputs, point: Point, motors: int) -> None:
     inputs.full_shapes[REFERENCE] = rows.shape
 
 
-def _add_gains(inputs: Inputs, law: Law | None, gains: Mapping[str, Any]) -> None:
+def _add_gains(inputs: Inputs, law: Law | None, sampled: Sequence[Sampled], gains: Mapping[str, Any]) -> None:
+    shapes = gain_shapes(sampled)
+    if twice := sorted(shapes.keys() & {*(law.gains if law else ())}):
+        raise LinkworkError("two functions have a gain of the same name", where="gains", got=twice[0], fix="rename it")
+    if missing := [name for name in shapes if name not in gains]:
+        fix = f"gains={{{', '.join(f'{name!r}: ...' for name in missing)}}}"
+        raise LinkworkError("inputs of functions with a sample time are missing", got=", ".join(missing), fix=fix)
     for name, value in gains.items():
-        if law is None or name not in law.gains:
-            raise UnknownNameError("gain", name, law.gains if law else (), where="gains")
         where = f"gains[{name!r}]"
+        if name in shapes:
+            inputs.add_gain(name, value, (shapes[name],), where)
+            continue
+        if law is None or name not in law.gains:
+            raise UnknownNameError("gain", name, [*(law.gains if law else ()), *shapes], where="gains")
         law.check_gain(name, finite_array(value, where), where)
         inputs.add_gain(name, value, law.shapes[name], where)
 

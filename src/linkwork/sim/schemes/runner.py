@@ -14,6 +14,7 @@ from ...function import PROCESSORS
 from ...notes import Note
 from ...options import MOST
 from ...targets import backend
+from ..plant.sampled import check_periods
 from ..plant.setup import Setup
 from ..trajectory.diagnostics import SINGULAR
 from .integrators import schemes
@@ -33,6 +34,10 @@ class Runner:
         if plant.has_contacts and (self.scheme.history or isinstance(self.scheme, Rosenbrock)):
             message = f"{method} cannot simulate contacts that are switched between steps"
             raise UnsupportedError(message, where="contacts", fix=method_at_door("rk4"))
+        check_periods(plant.sampled, dt)
+        if plant.sampled and self.scheme.history:
+            message = f"{method} smooths the jumps of functions with a sample time over several steps"
+            raise UnsupportedError(message, where="method", fix=method_at_door("rk4"))
         self.dtype = np.dtype(dtype)
         self.countable = 2**24 if dtype == "float32" else MOST  # steps that the state can count, or more than can run
         if plant.has_contacts and dtype != "float64":
