@@ -14,6 +14,7 @@ from linkwork.codegen.native import build
 from linkwork.codegen.native.target import host
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.function import Function
+from linkwork.inspection.states import assembly_states, random_states
 from linkwork.program import Program, interpret
 
 ARM = linkwork.load("planar2r")
@@ -111,6 +112,20 @@ def test_every_target_agrees_where_numbers_are_rounded(dtype, tmp_path):
     for results in (slow, Exported(function, tmp_path)(a, b), load_numpy(function)(a, b)):
         for got, expected in zip(results, native, strict=True):
             np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * (1 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", ["gough-stewart", "car"])
+def test_assembly_in_c(name, tmp_path):
+    """It closes the loops, and its own test passes."""
+    robot = linkwork.load(name)
+    function = robot.compile("assemble")
+    inputs = assembly_states(robot.model, function, random_states(robot, 40)["q"])
+    exported = Exported(function, tmp_path / "here")
+    native, found = function(*inputs.values()), exported(*inputs.values())
+    np.testing.assert_allclose(found[0], native.q, rtol=0, atol=1e-11)
+    assert found[1].all() and found[2].max() < 1e-12
+    function.to_c(tmp_path / "there", states=inputs)
+    assert run_test(tmp_path / "there").returncode == 0
 
 
 def test_direct_calls_and_threads():

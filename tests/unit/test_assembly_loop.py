@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import linkwork
+from linkwork.cli import app
 from linkwork.constraints import ConstraintEquations
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.function import Function
@@ -162,6 +164,24 @@ def test_the_source_is_short():
     robot, function = made("gough-stewart")
     assert len(c_source(function, "name")["name.c"]) < 60_000
     assert {*assembly_states(robot.model, function, random_states(robot, 2)["q"])} == {"positions", "guess"}
+
+
+def command(*words):
+    return CliRunner().invoke(app, words)
+
+
+def test_commands(tmp_path):
+    counted = command("count", "four-bar", "--quantity", "assemble").output
+    assert "a turn, of at most 31" in counted
+    table = command("count", "four-bar", "--quantity", "assemble", "--derivatives").output
+    assert "dq_dpositions" in table
+    words = ("export", "four-bar", "--quantity", "assemble", "--output", str(tmp_path / "folder"))
+    assert command(*words).exit_code == 0
+    assert len(list((tmp_path / "folder").iterdir())) == 4
+    for refused in (["count", "panda", "--quantity", "assemble"], ["eval", "four-bar", "assemble"],
+                    ["count", "four-bar", "--quantity", "assemble", "--passes"]):  # fmt: skip
+        result = command(*refused)
+        assert result.exit_code == 1 and isinstance(result.exception, LinkworkError) and "fix:" in str(result.exception)
 
 
 FIVE_BAR = linkwork.load("five-bar")

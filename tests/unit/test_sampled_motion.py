@@ -344,7 +344,7 @@ def test_what_is_refused():
         gains = {"stiffness": 1.0, "kp": 2.0}
         PANDA.rollout(START, np.zeros(7), CONTROLLER, reference=REFERENCE, gains=gains, **run)
     with pytest.raises(ShapeError, match="wrong shape"):
-        PANDA.rollout(START, np.zeros(7), CONTROLLER, reference=REFERENCE, gains={"stiffness": np.ones(3)}, **run)
+        PANDA.rollout(START, np.zeros(7), CONTROLLER, reference=REFERENCE, gains={"stiffness": np.ones(2)}, **run)
     for memory in ({"tracking": {"x": 0.0}}, {"other": {"z": 0.0}}, {"tracking_tau": np.zeros(7)}):
         with pytest.raises(UnknownNameError):
             PANDA.rollout(START, np.zeros(7), memory=memory, steps=3, **OPTIONS)
