@@ -369,7 +369,7 @@ def compile(
     """
     options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters, "payload": payload}
     options |= {"drives": drives, "inputs": inputs, "dtype": dtype, "backend": backend}
-    if quantity == ASSEMBLE:
+    if isinstance(quantity, str) and quantity == ASSEMBLE:
         return _compile_assembly(model_of(robot), known, options | {"method": method, "frame": frame})
     if known is not None:
         raise UnsupportedError("only assemble has known joints", got=f"known={known!r}")

@@ -620,7 +620,7 @@ PYTHON = {  # command -> functions whose arguments its options set
     "mdh": [],
     "params": [linkwork.inspection.params, linkwork.parameters.BaseParameters.as_table],
     "report": [linkwork.report.write],
-    "simulate": [linkwork.Robot.simulate, linkwork.control.PID],
+    "simulate": [linkwork.Robot.simulate, linkwork.Robot.function, linkwork.control.PID],
     "sweep": [linkwork.sweep.run],
     "tables": [],
     "view": [linkwork.view.show],
@@ -631,7 +631,7 @@ OTHERS = {  # options without an argument of the same name -> what they set
     "equations": {"numbers", "expand", "overwrite"},  # geometry, inertias, friction and gravity at once; the file
     "export": {"language", "derivative", "packed"},  # methods of Function
     "identify": {"known", "columns", "from_drives", "between", "band", "keep_standstill"},  # methods of Log; booleans
-    "simulate": {"goal", "control"},  # a controller and its reference
+    "simulate": {"goal", "control", "record"},  # a controller and its reference; outputs, since --output is a file
     "view": {"no_open"},
 }
 
