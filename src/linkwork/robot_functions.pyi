@@ -574,7 +574,9 @@ class RobotFunctions(Workspace):
         ``T = robot.pose(frame, q)``
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             T (..., 4, 4): origin in m
@@ -595,7 +597,10 @@ class RobotFunctions(Workspace):
         Linear and angular velocity of the frame per joint velocity, in world or local axes.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             J (..., 6, nv): SI
@@ -617,8 +622,11 @@ class RobotFunctions(Workspace):
         In world or local axes.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
             v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             Jdot_v (..., 6): m/s^2, rad/s^2
@@ -640,8 +648,11 @@ class RobotFunctions(Workspace):
         In world or local axes. Its product with v is ``jacobian_drift``.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
             v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             Jdot (..., 6, nv): SI
@@ -663,8 +674,11 @@ class RobotFunctions(Workspace):
         In world or local axes.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
             v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             V (..., 6): m/s, rad/s
@@ -687,9 +701,12 @@ class RobotFunctions(Workspace):
         That of the origin as a point, without gravity: J a + Jdot v. In world or local axes.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
             v (..., nv): velocities, rad/s (m/s for a prismatic joint)
             a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             A (..., 6): m/s^2, rad/s^2
@@ -867,16 +884,18 @@ class RobotFunctions(Workspace):
 
         ``Y = robot.regressor(q, v, a)``
 
-        ``parameters``: "standard", "minimal" (base parameters) or "lin"; a column for each of
-        ``parameter_names(parameters, drives)``. ``drives``: which parameters of joints and motors have columns. None
-        (default): those that are not zero (rotor inertia IA, Coulomb and viscous friction FS and FV, those of further
-        friction laws, stiffness K). True: also those that are zero, except K. False: none. Names, such as ("IA", "FS",
-        "FV", "F0"): these for every joint and motor; "elbow.FV" for one joint.
+        It has a column for each of ``parameter_names(parameters, drives)``.
 
         Args:
             q (..., nq): positions, rad (m for a prismatic joint)
             v (..., nv): velocities, rad/s (m/s for a prismatic joint)
             a (..., nv): accelerations, rad/s^2 (m/s^2 for a prismatic joint)
+            parameters (str): "standard" (default), "minimal" (base parameters) or "lin"
+            drives: which parameters of joints and motors have columns. None (default): those that are not zero (rotor
+                inertia IA, Coulomb and viscous friction FS and FV, those of further friction laws, stiffness K). True:
+                also those that are zero, except K. False: none. Names, such as ("IA", "FS", "FV", "F0"): these for
+                every joint and motor; "elbow.FV" for one joint
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             Y (..., forces, parameters): SI
@@ -896,7 +915,9 @@ class RobotFunctions(Workspace):
         its Jacobian J_i.
 
         Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
             q (..., nq): positions, rad (m for a prismatic joint)
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
 
         Returns:
             J (..., 6, joints): SI

@@ -24,9 +24,12 @@ def in_section(text: str) -> str:
     return fill(text, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
 
 
+FRAME = in_section("frame (str): name of a frame, one of ``robot.frame_names``")
+AXES = in_section('axes (str): axes of the result, "world" (default) or "local", those of the frame')
 WRENCHES = in_section(
     "wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N m"
 )
+CALL = in_section("**how: options of the call, such as ``out`` and ``threads`` (see ``Function``)")
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Quantity:
         of_joints: inputs and outputs are joint forces and motions only, so that grouping inertia parameters does not
             change the result.
         details: further sentences of its documentation.
+        options: further arguments of the robot's function, as they are documented.
     """
 
     name: str
@@ -149,6 +153,7 @@ class Quantity:
     takes_wrenches: bool = False
     of_joints: bool = False
     details: str = ""
+    options: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -164,7 +169,9 @@ class Quantity:
         """Summary, call, and inputs and outputs with shapes and units, as a docstring."""
         inputs = [VARIABLES[name] for name in self.inputs]
         call = f"``{', '.join(each.name for each in self.outputs)} = robot.{self.name}({', '.join(self.called_with)})``"
-        arguments = [each.documentation for each in inputs] + [WRENCHES] * self.takes_wrenches
+        arguments = [FRAME] * self.of_frame + [each.documentation for each in inputs]
+        arguments += [AXES] * self.has_axes + [*map(in_section, self.options)] + [WRENCHES] * self.takes_wrenches
+        arguments += [CALL] * (self.of_frame or bool(self.options))  # of others help shows the call itself
         ports = ["Args:", *arguments, "", "Returns:", *(each.documentation for each in self.outputs)]
         head = [f"{self.summary[0].upper()}{self.summary[1:]}.", call]
         return "\n\n".join([*head, *[fill(self.details, WIDTH)] * bool(self.details), "\n".join(ports)])

@@ -339,13 +339,13 @@ QUANTITIES = {
             ("q", "v", "a"),
             (Variable("Y", ("tau", "parameters"), "SI"),),
             ("gravity",),
-            details=(
-                '``parameters``: "standard", "minimal" (base parameters) or "lin"; a column for each of '
-                "``parameter_names(parameters, drives)``. ``drives``: which parameters of joints and motors have "
-                "columns. None (default): those that are not zero (rotor inertia IA, Coulomb and viscous friction FS "
-                "and FV, those of further friction laws, stiffness K). True: also those that are zero, except K. "
-                'False: none. Names, such as ("IA", "FS", "FV", "F0"): these for every joint and motor; "elbow.FV" '
-                "for one joint."
+            details="It has a column for each of ``parameter_names(parameters, drives)``.",
+            options=(
+                'parameters (str): "standard" (default), "minimal" (base parameters) or "lin"',
+                "drives: which parameters of joints and motors have columns. None (default): those that are not zero "
+                "(rotor inertia IA, Coulomb and viscous friction FS and FV, those of further friction laws, stiffness "
+                "K). True: also those that are zero, except K. False: none. Names, such as "
+                '("IA", "FS", "FV", "F0"): these for every joint and motor; "elbow.FV" for one joint',
             ),
         ),
         Quantity(
