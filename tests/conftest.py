@@ -28,6 +28,7 @@ settings.register_profile("quick", settings.get_profile("repeatable"), max_examp
 settings.load_profile("repeatable")
 
 FULL = (  # what only `make full` runs: whatever takes long and finds little that the rest does not
+    "tests/agreement/test_derivatives.py::test_slopes_of_robots_of_all_kinds",
     "tests/agreement/test_joint_mutants.py",
     "tests/agreement/test_mutants.py",
     "tests/agreement/test_sizes.py::test_two_hundred_joints",
@@ -38,6 +39,7 @@ FULL = (  # what only `make full` runs: whatever takes long and finds little tha
     "tests/guards/test_site.py",
     "tests/guards/test_snippets.py::test_examples",
     "tests/guards/test_snippets.py::test_notebook",
+    "tests/guards/test_snippets.py::test_snippets[api/report.md]",
     "tests/guards/test_snippets.py::test_snippets[derivatives.md]",
     "tests/guards/test_snippets.py::test_snippets[identification.md]",
     "tests/guards/test_snippets.py::test_snippets[legs.md]",
@@ -89,6 +91,7 @@ SOME = (  # of whose like cases `make test` runs one in ``EVERY``
     "tests/laws/test_observers.py::test_no_false_alarm",
     "tests/laws/test_rates_and_frames.py",
     "tests/laws/test_regressor.py::test_bundled_robots",
+    "tests/laws/test_scalars.py",
     "tests/laws/test_simulation.py",
     "tests/laws/test_stiff.py",
     "tests/published/test_linfang1999.py::test_theorem_1_random",
@@ -106,6 +109,7 @@ SOME = (  # of whose like cases `make test` runs one in ``EVERY``
     "tests/unit/test_own_outputs.py",
     "tests/unit/test_parameters.py::test_rank_of_bundled_robots",
     "tests/unit/test_payload.py",
+    "tests/unit/test_pipeline.py::test_every_method_with_every_treatment_of_parameters",
     "tests/unit/test_report.py::test_motion",
     "tests/unit/test_robots.py::TestEach::test_accelerations_are_defined_at_home",
     "tests/unit/test_rollout.py",
