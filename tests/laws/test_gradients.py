@@ -205,7 +205,7 @@ def test_of_each_alone(output):
 @pytest.mark.parametrize("name", ["arm", "floating", "ball", "loop"])
 @pytest.mark.parametrize("method", ["semi-implicit-euler", "adams-bashforth-4"])
 def test_of_own_outputs(name, method):
-    """Of quantities, and of a function of all that an instant knows."""
+    """Gradients of recorded quantities, and of a function of all that an instant knows."""
     frame = list(robot(name).model.frames)[-1]
 
     def observe(robot, t, q, v, a, tau, work, wrenches):

@@ -89,7 +89,7 @@ def test_derivatives_are_those_of_the_closed_loops(case):
 
 
 def test_second_derivatives():
-    """Of the four-bar: the differences of first ones."""
+    """The second derivatives of the four-bar are differences of the first ones."""
     _, function = made("four-bar")
     home, h = np.array(linkwork.load("four-bar").model.home), 1e-5
     second = function.hessian("positions", of="q")([home[0] + 0.1], home)

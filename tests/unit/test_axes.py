@@ -102,7 +102,7 @@ SCHEDULES = {  # controller, name of its gain, table (samples, steps, own)
 
 @pytest.mark.parametrize("case", SCHEDULES)
 def test_gains_over_time(case):
-    """Of each sample and step, of each sample, of each step, one for all; in steppers, as they are written."""
+    """Gains for each sample and step, each sample, each step, or all; in steppers, as they are written."""
     law, name, table = SCHEDULES[case]
     more = {"torque": law, "reference": GOAL} if isinstance(law, PD) else {"torque": law}
     for a, b in ((N, N), (1, N), (N, 1)):

@@ -213,7 +213,7 @@ def test_every_quantity(name):
 
 @pytest.mark.parametrize("kind", ["mass", "parameters", "payload", "viscous", "gravity"])
 def test_the_robot_has_the_parameters_of_each_sample(kind):
-    """Of robots that were given these parameters before."""
+    """Rollouts equal those of robots that were given these parameters before."""
     rng = np.random.default_rng(2)
     standard = np.array(ARM.model.parameters(), float)
     payload = np.array([0.7, 0.1, -0.2, 0.05, 0.2, 0.01, 0.02, 0.3, -0.01, 0.4])
