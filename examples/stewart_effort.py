@@ -16,7 +16,7 @@ import linkwork
 from linkwork.drawing import STYLE
 
 robot = linkwork.load("gough-stewart")
-motors, fastest = list(robot.model.mobility.motors), 0.8  # m/s, of a cylinder
+home, fastest = np.array(robot.home), 0.8  # m/s, of a cylinder
 start, goal = np.array([-0.25, -0.1, 0.9, 0, 0.1, -0.15]), np.array([0.25, 0.1, 1.15, 0, -0.1, 0.15])
 duration, inner, degree = 0.8, 8, 5
 t, weights = np.linspace(0, duration, 81), np.full(81, duration / 80)
@@ -33,56 +33,42 @@ def path(c):
     return basis @ np.concatenate([[start] * 3, c.reshape(inner, 6), [goal] * 3])  # (3, times, 6)
 
 
-def moved(x, dx, ddx):
-    """Velocity and acceleration of the platform, in its own axes."""
-    g, dg, ddg = (each[..., 3:] for each in (x, dx, ddx))
-    k = 2 / (1 + np.sum(g * g, axis=-1, keepdims=True))
+def along(robot, x, dx, ddx):
+    """Forces (kN) and speeds (m/s) of the cylinders, and all joints, for a place x of the platform and its rates."""
+    g, dg, ddg = x[3:], dx[3:], ddx[3:]
+    k = 2 / (1 + g @ g)
     w = k * (dg - np.cross(g, dg))
-    dw = k * (ddg - np.cross(g, ddg)) - k * np.sum(g * dg, axis=-1, keepdims=True) * w
-    u, du = (y + k * np.cross(g, np.cross(g, y) - y) for y in (dx[..., :3], ddx[..., :3]))
-    return np.concatenate([u, w], axis=-1), np.concatenate([du - np.cross(w, u), dw], axis=-1)
+    dw = k * (ddg - np.cross(g, ddg)) - k * (g @ dg) * w
+    u, du = (y + k * np.cross(g, np.cross(g, y) - y) for y in (dx[:3], ddx[:3]))
+    turn = np.concatenate([g, [1.0]]) / np.sqrt(1 + g @ g)
+    q = robot.assemble(np.concatenate([x[:3], turn]), home, known=["platform_joint"]).q
+    v, a = np.concatenate([u, w]), np.concatenate([du - np.cross(w, u), dw])
+    return {"force": robot.inverse_dynamics(q, v, a) / 1e3, "speed": robot.motor_velocities(q, v), "q": q}
 
 
-def state(c):
-    x = path(c)
-    pose = np.concatenate([x[0], np.ones((len(t), 1))], axis=-1)  # a quaternion may have any length
-    return robot.assemble(pose).require(), *moved(*x)
-
-
-def by_points(c, by_q, by_v, by_a):
-    """Slopes (times, n, points) of n numbers a time, from those (times, n, 6) by q (along the tangent), v and a."""
-    tilted = path(c) + 1e-30j * np.eye(18).reshape(18, 3, 1, 6)  # complex steps: the formulas of moved are smooth
-    dv, da = (each.imag / 1e-30 for each in moved(*tilted.swapaxes(0, 1)))  # (18, times, 6)
-    slopes = np.einsum("tni,kti->tnk", by_v, dv) + np.einsum("tni,kti->tnk", by_a, da)
-    slopes[..., :6] += np.einsum("tni,kti->tnk", by_q, dv[6:12])  # v = J x', so dx leads along J dx
-    slopes = slopes.reshape(*by_q.shape[:2], 3, 6)
-    return np.einsum("tnok,otp->tnpk", slopes, basis[:, :, 3:-3]).reshape(*by_q.shape[:2], c.size)
-
-
-forces_back, speed_slopes = robot.inverse_dynamics.vjp(), robot.joint_velocities.derivative()
+motion = robot.function(along, x=6, dx=6, ddx=6)
+forces_back, speed_slopes = motion.vjp(of="force"), motion.derivative(["x", "dx"], of="speed")
 
 
 def effort(c):
-    return weights @ np.sum((robot.inverse_dynamics(*state(c)) / 1e3) ** 2, axis=-1)  # kN^2 s
+    return weights @ np.sum(motion(*path(c)).force ** 2, axis=-1)  # kN^2 s
 
 
 def effort_slopes(c):
-    now = state(c)
-    back = forces_back(*now, tau_bar=2e-6 * weights[:, None] * robot.inverse_dynamics(*now))
-    return by_points(c, *(each[:, None] for each in back)).sum(axis=(0, 1))
+    x = path(c)
+    back = np.stack(forces_back(*x, force_bar=2 * weights[:, None] * motion(*x).force))
+    return np.einsum("oti,otp->pi", back, basis[:, :, 3:-3]).ravel()
 
 
 def room(c):
     """By how much cylinders could be faster, out and in, at every fourth time."""
-    q, v, _ = state(c)
-    speeds = robot.joint_velocities(q, v)[::4, motors].ravel()
+    speeds = motion(*path(c)).speed[::4].ravel()
     return np.concatenate([fastest - speeds, fastest + speeds])
 
 
 def room_slopes(c):
-    q, v, _ = state(c)
-    by_q, by_v = (each[:, motors] for each in speed_slopes(q, v))
-    slopes = by_points(c, by_q, by_v, np.zeros_like(by_v))[::4].reshape(-1, c.size)
+    by_x = np.stack(speed_slopes(*path(c)))[:, ::4]
+    slopes = np.einsum("otni,otp->tnpi", by_x, basis[:2, ::4, 3:-3]).reshape(-1, c.size)
     return np.concatenate([-slopes, slopes])
 
 
@@ -94,6 +80,7 @@ difference = (effort(first + 1e-5 * way) - effort(first - 1e-5 * way)) / 2e-5
 off = abs(effort_slopes(first) @ way / difference - 1)
 print(f"slopes of the effort and differences agree to {off:.0e}")
 
+room_slopes(first)  # all is compiled now
 found, limits = {}, {"type": "ineq", "fun": room}
 for name, jac, limit in (("exact slopes", effort_slopes, {"jac": room_slopes}), ("differences", "2-point", {})):
     how, began = {"method": "SLSQP", "constraints": limits | limit, "options": {"maxiter": 200}}, time.perf_counter()
@@ -102,16 +89,15 @@ for name, jac, limit in (("exact slopes", effort_slopes, {"jac": room_slopes}), 
     print(f"{name}: {result.fun:.4f} kN^2 s after {result.nit} iterations, {result.nfev} efforts, {seconds:.1f} s")
 best = found["exact slopes"].x
 gain = 1 - effort(best) / effort(first)
-most, least = (abs(robot.joint_velocities(*state(c)[:2])[:, motors]).max() for c in (first, best))
+most, least = (abs(motion(*path(c)).speed).max() for c in (first, best))
 print(f"straight line {effort(first):.4f} kN^2 s, cylinders up to {most:.2f} m/s; now {gain:.0%} less, {least:.3f} m/s")
 
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(10.5, 3.5))
 space, speed, force = (figure.add_subplot(1, 3, k, projection="3d" if k == 1 else None) for k in (1, 2, 3))
 for c, line in ((first, {"linewidth": 0.9, "linestyle": "--"}), (best, {})):
-    q, v, a = state(c)
+    forces, speeds, q = motion(*path(c))
     space.plot(*q[:, :3].T, color="C1", **line)
-    speeds, forces = robot.joint_velocities(q, v)[:, motors], robot.inverse_dynamics(q, v, a)
     for k in range(6):
         speed.plot(t, speeds[:, k], color=f"C{k}", **line)
         force.plot(t, forces[:, k], color=f"C{k}", **line)
@@ -126,7 +112,7 @@ speed.axhline(fastest, color="gray", linewidth=1)
 speed.text(0.01, fastest + 0.02, "limit", color="gray")
 speed.set(title="Speeds of the cylinders", xlabel="time (s)", ylabel="speed (m/s)", ylim=(None, 1.75))
 speed.legend(speed.get_lines()[:12:6], ("straight line, least jerk", "least effort"), loc="upper left")
-force.set(title="Forces of the cylinders", xlabel="time (s)", ylabel="force (N)")
+force.set(title="Forces of the cylinders", xlabel="time (s)", ylabel="force (kN)")
 figure.savefig(next((name for name in sys.argv[1:] if name.endswith(".png")), "stewart-effort.png"))
 
 assert off < 1e-6 and gain > 0.1 and least < 1.01 * fastest
