@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import result_memory
 from .differentiable import Differentiable
 from .errors import (
     LinkworkError,
@@ -83,6 +84,9 @@ class Function(Differentiable):
         self._several: Callable[[int], Callable[..., Any]] | None = None  # ufuncs that share a batch
         self._address: Callable[[], int] | None = None
         self._dtype = np.dtype(dtype)
+        self._state_bytes = sum(port.size for port in program.outputs) * self._dtype.itemsize  # of results
+        # numbers in the first input from which on results are large
+        self._many = result_memory.LARGE / max(self._state_bytes, 1) * program.inputs[0].size if program.inputs else 0
 
     # -- what it is ----------------------------------------------------------------------------------------------
 
@@ -216,11 +220,15 @@ class Function(Differentiable):
             ShapeError: An input is missing, has the wrong shape, or is not an array of real numbers.
         """
         if self._suits_ufunc(args, options):
+            given = options
             try:
-                result = self._shared(threads)(*args, **options)
+                if not options and args and getattr(args[0], "size", 0) >= self._many:
+                    batch = args[0].shape[: args[0].ndim - len(self.program.inputs[0].shape)]
+                    given = {"out": tuple(self._new_results(batch))}  # if it is not the batch, NumPy raises an error
+                result = self._shared(threads)(*args, **given)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
             except (ValueError, TypeError, MemoryError):
-                pass  # ``_call`` takes dicts, and raises an error that says what is wrong
+                pass  # ``_call`` broadcasts, takes dicts, and raises an error that says what is wrong
         with memory_reported("these states", where=self.__name__, fix="call it with fewer at a time"):
             return self._call(args, threads=threads, **options)
 
@@ -237,7 +245,7 @@ class Function(Differentiable):
         if not options:
             return True
         out, ports = options.get("out"), self.program.outputs
-        outs: tuple[Any, ...] = out if type(out) is tuple else (out,)
+        outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,)
         if len(options) > 1 or not outs or len(outs) != len(ports):
             return False
         for x in outs:
@@ -247,6 +255,9 @@ class Function(Differentiable):
             return False
         batch = outs[0].shape[: outs[0].ndim - len(ports[0].shape)]  # NumPy sees to it that the others are as large
         return not batch or (bool(args) and np.shape(args[0]) == batch + self.program.inputs[0].shape)
+
+    def _new_results(self, batch: tuple[int, ...]) -> list[np.ndarray]:
+        return [result_memory.empty(batch + port.shape, self._dtype) for port in self.program.outputs]
 
     def _call(
         self, args: Sequence[Any], /, out: Any = None, threads: int | str = 1, wrenches: Any = None, **named: Any
@@ -388,9 +399,8 @@ class Function(Differentiable):
     def _outputs(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         ports = self.program.outputs
         if out is None:
-            numbers = prod(batch) * sum(port.size for port in ports) * self._dtype.itemsize // 8
-            require_memory(numbers)
-            return [np.empty(batch + port.shape, self.dtype) for port in ports]
+            require_memory(prod(batch) * self._state_bytes // 8)
+            return self._new_results(batch)
         outs = list(out) if isinstance(out, tuple) else [out]
         if len(outs) != len(ports):
             names = ", ".join(port.name for port in ports)

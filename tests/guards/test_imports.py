@@ -40,7 +40,9 @@ ALLOWED = {
     "codegen": {"program"},
     "targets": {"codegen", "files", "linkwork", "program"},  # the version
     "metadata": {"model", "program", "sparsity", "targets"},
-    "function": {"differentiable", "files", "metadata", "model", "notebook", "program", "symbolic", "targets"},
+    "result_memory": set(),
+    "function": {"differentiable", "files", "metadata", "model", "notebook", "program", "result_memory", "symbolic"}
+    | {"targets"},
     "notebook": {"model"},
     "pipeline": {
         "codegen",
