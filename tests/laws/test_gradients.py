@@ -225,6 +225,68 @@ def test_of_own_outputs_of_a_controller():
     assert_gradients("arm", everything("arm"), **options("rk4", torque=Observing(), outputs=[observe]))
 
 
+# -- functions with a sample time ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """A controller whose memory begins from the state, and on which forces depend in a nonlinear way."""
+
+    shares: np.ndarray  # of velocities in the forces
+
+    def start(self, robot, q, v):
+        return {"slow": 0.9 * v + 0.01 * robot.bias(q, v)[: v.size], "sum": 0.1 * v}
+
+    def __call__(self, robot, t, q, v, reference, memory, period, *, kp):
+        slow = memory["slow"] + 0.3 * (v - memory["slow"])
+        error = np.tanh(kp * memory["sum"]) - slow + np.sin(9 * t) * reference[1].sum()
+        following = {"slow": slow, "sum": memory["sum"] + period * np.sin(v + reference[0].sum())}
+        return {"tau": self.shares @ (error + reference[2].sum() * np.cos(q).sum())}, following
+
+
+def watched(robot, q, v, tau, memory, period, *, gain):
+    residual = gain * (robot.momentum(q, v) - memory["p"])
+    return {"residual": residual}, {"p": memory["p"] + period * (tau @ tau + residual)}
+
+
+def sampled(name: str, law: int = 4, observer: int = 1) -> dict:
+    """A controller and an observer that are evaluated once in so many steps."""
+    own, dt = robot(name), options()["dt"]
+    shares = 0.2 * np.random.default_rng(9).normal(size=(len(torques(name)), own.nv))  # some robots are light
+    return {
+        "torque": own.function(Filtering(shares), name="law", period=law * dt, kp=()),
+        "observers": own.function(watched, memory={"p": np.zeros(6)}, period=observer * dt, gain=()),
+        "outputs": ("q", "v", "tau", "work", "memory"),
+    }
+
+
+@pytest.mark.parametrize("method", [name for name, scheme in schemes().items() if not scheme.history])
+@pytest.mark.parametrize("name", ["arm", "loop"])
+def test_through_sampled_functions(name, method):
+    """By all that they take; one memory is given, the others begin from the state."""
+    rng = np.random.default_rng(4)
+    given = start(name) | {
+        "reference": Point(*rng.normal(size=(3, STEPS, len(robot(name).motor_names)))),
+        "gains": {"kp": rng.normal(size=(1, STEPS)), "gain": 3.0},
+        "memory": {"watched_memory_p": rng.normal(size=6)},
+    }
+    assert_gradients(name, given, **options(method, **sampled(name)))
+
+
+@pytest.mark.parametrize("name", ["arm", "ball", "floating"])
+@pytest.mark.parametrize("periods", [(3, 2), (5, 15), (1, 1)])
+def test_through_sampled_functions_of_samples(name, periods):
+    """Each sample has its own memory and gains; at the last record both are due, or one, or none."""
+    rng = np.random.default_rng(4)
+    given = start(name, (B,)) | {
+        "reference": Point(*rng.normal(size=(3, len(robot(name).motor_names)))),
+        "gains": {"kp": rng.normal(size=B), "gain": rng.normal(size=B)},
+        "memory": {"law_memory_sum": rng.normal(size=(B, robot(name).nv))},
+    }
+    given["v0"] = given["v0"] + 2 * np.sign(given["v0"])  # friction has a kink at standstill
+    assert_gradients(name, given, **options(**sampled(name, *periods)))
+
+
 # -- batches -------------------------------------------------------------------------------------------------------
 
 B = 3

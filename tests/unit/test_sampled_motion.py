@@ -313,8 +313,8 @@ def test_what_is_refused():
         PANDA.rollout(START, np.zeros(7), method="adams-bashforth-4", observers=RESIDUAL, **run)
     with pytest.raises(UnsupportedError, match="chooses its own steps"):
         PANDA.simulate(START, duration=0.01, method="dormand-prince", observers=RESIDUAL)
-    with pytest.raises(UnsupportedError, match="no gradients"):
-        PANDA.rollout(START, np.zeros(7), observers=RESIDUAL, checkpoint_every=1, **run)
+    with pytest.raises(UnsupportedError, match="no linear system"):
+        PANDA.rollout(START, np.zeros(7), observers=RESIDUAL, checkpoint_every=1, **run).linearised()
     with pytest.raises(UnsupportedError, match="contact events"):
         biped = linkwork.load("biped")
         biped.simulate(duration=0.01, contacts="events", observers=biped.function(MomentumObserver(), period=1e-3))

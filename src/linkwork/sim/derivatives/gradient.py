@@ -16,13 +16,13 @@ from ...assembly import finite_array
 from ...codegen.timeloop import TimeLoop, Turns
 from ...control import Point
 from ...derive import vjp
-from ...errors import ShapeError, UnknownNameError
+from ...errors import ShapeError, UnknownNameError, UnsupportedError
 from ...formulations import sizes
 from ...program import interpret
 from ...targets import backend
 from ..plant.constrained import CONTACTS, places_program
 from ..plant.inputs import motor_indices
-from ..plant.instant import GAIN, MEMORY, REFERENCE, WRENCH
+from ..plant.instant import GAIN, REFERENCE, WRENCH
 from ..schemes.runner import GROUP, Runner, of_samples, shares
 from ..trajectory.trajectory import Trajectory
 from .adjoint import BAR, Adjoint
@@ -46,7 +46,8 @@ class Gradient:
         torque: dL/dtau.
         reference: dL/dq, dL/dv and dL/da of a reference that was passed as numbers.
         gains: dL of the controller's gains, by name.
-        memory: dL of the initial values of the controller's states, by name.
+        memory: dL of the initial values of the controller's states, and of the memory of functions with a sample time,
+            by name.
         vary: dL of varied parameters, by name.
         wrenches: dL of wrenches, by frame.
         commands: dL of the commands.
@@ -137,6 +138,10 @@ class Tape:
 
     def linearised(self) -> LinearSystem:
         """Return the Jacobians of all steps; see ``Trajectory.linearised``."""
+        if self.plant.sampled:
+            message = "functions with a sample time make no linear system from step to step: they hold values"
+            fix = "use pullback, or linearise the motion without them"
+            raise UnsupportedError(message, where="linearised", got=self.plant.sampled[0].name, fix=fix)
         runner, samples = self.runner, self.setup.samples
         function = linear_step(self.plant, runner.scheme, runner.method, runner.backend)
         names = [port.name for port in function.program.inputs]
@@ -328,7 +333,7 @@ class Tape:
         bars = {name: array.reshape(inputs.full_shapes[name]) for name, array in bars.items()}
         bars.pop(CONTACTS, None)  # a switch has no derivative
         q0, v0 = self._initial(parts)
-        memory = {name.removeprefix(MEMORY): x for name, x in parts.items() if name.startswith(MEMORY)}
+        memory = {name: parts[plant.part_of(name)] for name in self.setup.settable}
         if not self.setup.batched:
             q0, v0, memory = q0[0], v0[0], {name: x[0] for name, x in memory.items()}
         reference = bars.pop(REFERENCE, None)
@@ -355,14 +360,26 @@ class Tape:
         """
         model, q_bar, v_bar = self.plant.model, bars["q"], bars["v"]
         x0 = self.plant.parts(self.setup.x0)
+        q_start, v_start = self._start(x0, bars)
+        q_bar = q_bar + q_start
         if self.plant.has_contacts:
             q_bar = q_bar + interpret(vjp(places_program(model), ["q"], ["stand"]), [x0["q"], bars["stand"]])[0]
         if "q" in self.adjoint.tangents:
             q_bar = np.einsum("skn,sk->sn", self.tangent(), q_bar)
         if not model.constrained:
-            return q_bar, v_bar
+            return q_bar, v_bar + v_start
         more, v_bar = self.adjoint.velocities_vjp(x0["q"], x0["v"][:, list(model.mobility.independent)], v_bar)
-        return q_bar + more, v_bar
+        return q_bar + more, v_bar + v_start
+
+    def _start(self, x0: Mapping[str, np.ndarray], bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Bars of q and of the independent velocities, from memory that starts from them."""
+        at = {"q": x0["q"], "v": x0["v"][:, list(self.plant.model.mobility.independent)]}
+        total = {name: np.zeros_like(x) for name, x in at.items()}
+        for each in self.plant.sampled:
+            own = {name: bars[self.plant.part_of(name)] for name in each.memory if name in self.setup.from_state}
+            for name, bar in each.start_bars(**at, bars=own).items():
+                total[name] += bar
+        return total["q"], total["v"]
 
     def tangent(self) -> np.ndarray:
         """Return the derivative of initial positions along their tangent, (samples, nq, independent velocities)."""

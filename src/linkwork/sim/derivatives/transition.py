@@ -1,7 +1,8 @@
 """A whole step of a scheme as one program, so that it can be differentiated.
 
 Its inputs are those of the plant's programs, with the state as one port ``s`` in front: x and then, of a multistep
-scheme, the rates of earlier steps, the latest first. Its output is s after the step.
+scheme, the rates of earlier steps, the latest first. Its output is s after the step. A step begins with the sampled
+functions that are due. They change nothing that they depend on, so a step has the same derivatives after them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ def transition(plant: Plant, scheme: Scheme, early: bool = False) -> Program:
     inputs = split(input_nodes(ports), ports)
     x, *earlier = (inputs["s"][k : k + size] for k in range(0, size * (1 + history), size))
     t, dt = inputs["t"][0], inputs["dt"][0]
+
+    if plant.sampled:
+        values = plant.after_samples(scheme, {**inputs, **split(x, plant.state)})
+        x = [value for port in plant.state for value in values[port.name]]
 
     def run(program: Program, x: Flat, t: Any) -> Flat:
         parts = replayed(program, {**inputs, **split(x, plant.state), "t": [t]})

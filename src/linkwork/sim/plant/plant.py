@@ -27,6 +27,7 @@ from ...formulations import Method
 from ...model import Model
 from ...notes import Note
 from ...program import Port, Program, interpret, trace
+from ...program.replay import assembled, input_nodes, replayed, split
 from ...scalar import Scalar
 from ...workspace import Cache
 from ..schemes import rosenbrock
@@ -246,6 +247,13 @@ class Plant:
             for each in self.sampled
         )
 
+    def after_samples(self, scheme: Scheme, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the rows of all programs by name, as flat lists, after the sampled functions that are due."""
+        values = dict(values)
+        for each in self.time_loop(scheme, ()).samples:
+            values |= replayed(each.program, values)
+        return values
+
     def _sampled(self, each: Sampled, project: bool, at: Instant) -> dict[str, Any]:
         return each.sampled(self._corrected(at) if project else at)
 
@@ -290,11 +298,16 @@ class Plant:
         return loop if dtype == loop.dtype else self.cached((*key, dtype), lambda: replace(loop, dtype=dtype))
 
     def record_vjp(self, scheme: Scheme, recorded: tuple[str, ...], outputs: tuple[str, ...]) -> Program:
-        """Return the vector-Jacobian product of some recorded outputs, with respect to x, held inputs and constants."""
+        """Return the vector-Jacobian product of some recorded outputs, with respect to x before the sampled functions
+        that are due, held inputs and constants."""
 
         def make() -> Program:
             names = [port.name for port in self.ports if port.name not in ("t", "dt")]
-            return optimised(vjp(self.time_loop(scheme, recorded).record, names, outputs))
+            record = self.time_loop(scheme, recorded).record
+            if self.sampled:
+                results = replayed(record, self.after_samples(scheme, split(input_nodes(self.ports), self.ports)))
+                record = assembled("record", self.ports, {port: results[port.name] for port in record.outputs})
+            return optimised(vjp(record, names, outputs))
 
         own = self.own_outputs and self.own_outputs.digest
         return self.cached(("record vjp", scheme, recorded, outputs, own), make)

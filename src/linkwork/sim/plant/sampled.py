@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Point
+from ...derive import vjp
 from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import sizes
 from ...model import Model
-from ...program import Port, trace
+from ...program import Port, interpret, trace
 from ...program.graph import StrictGraph
 from ...program.replay import flattened, nested, replay
 from ...sampled import SampledFunction
@@ -140,6 +141,16 @@ class Sampled:
             raise LinkworkError(message, where=f"function {self.name!r}", got=got, fix=fix)
         memory = self.function.start(**{name: values[name] for name in names})
         return {name: memory[of] for name, of in self.memory.items()}
+
+    def start_bars(self, q: np.ndarray, v: np.ndarray, bars: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return bars of q and v by name from those of initial memory, by its names in the simulation."""
+        if self.function.initial is None or not bars:
+            return {}
+        program, values = self.function.initial.program, {"q": q, "v": v}
+        wrt = [port.name for port in program.inputs]
+        taken_back = vjp(program, wrt, [MEMORY + self.memory[name] for name in bars])
+        results = interpret(taken_back, [*(values[name] for name in wrt), *bars.values()])
+        return dict(zip(wrt, results, strict=True))
 
 
 def chosen(condition: Any, if_true: Any, if_false: Any) -> Any:

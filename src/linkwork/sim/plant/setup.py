@@ -43,6 +43,7 @@ class Setup:
         batched: Whether the caller passed a batch, perhaps of one sample.
         outputs: Names of what is recorded.
         notes: What the user must know to read the numbers.
+        from_state: Names of the memory that starts from the initial state.
     """
 
     plant: Plant
@@ -51,6 +52,7 @@ class Setup:
     batched: bool
     outputs: tuple[str, ...]
     notes: tuple[Note, ...]
+    from_state: frozenset[str] = frozenset()
 
     @property
     def samples(self) -> int:
@@ -133,8 +135,8 @@ def prepare(
     else:
         outputs = recorded
         plant, notes = _plant(workspace, inputs, options, *acting, "work" in outputs)
-    has_start = {name for each in sampled for name in each.memory} <= {*memory}
-    x0 = plant.initial_state(q, v, memory if has_start else plant.sampled_start(q, v) | memory)
+    from_state = frozenset(name for each in sampled for name in each.memory) - {*memory}
+    x0 = plant.initial_state(q, v, plant.sampled_start(q, v) | memory if from_state else memory)
     if has_contacts:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
         notes = (*notes, *off_the_ground(model, plant.parts(x0)["stand"], first))
@@ -144,7 +146,7 @@ def prepare(
             *notes,
             Note("no-contact", "no contact is on:", f"give contacts= {switches}", f"give --contacts {switches}"),
         )
-    return Setup(plant, inputs, x0, batch is not None, outputs, notes)
+    return Setup(plant, inputs, x0, batch is not None, outputs, notes, from_state)
 
 
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:

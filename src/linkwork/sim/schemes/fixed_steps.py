@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ...codegen.timeloop import Turns
-from ...errors import LinkworkError, ShapeError, UnsupportedError, warn_caller
+from ...errors import LinkworkError, ShapeError, warn_caller
 from ...notes import Note
 from ...options import Options
 from ...progress import Progress
@@ -47,9 +47,6 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
     warning = run.begin(check)
     samples, rows = setup.samples, steps // every + 1
     tape = None
-    if options.checkpoint_every is not None and setup.plant.sampled:
-        message, fix = "there are no gradients through functions with a sample time", "omit checkpoint_every"
-        raise UnsupportedError(message, where="checkpoint_every", fix=fix)
     if options.checkpoint_every is not None:
         exclusive = to is None and options.out is None  # the user may hold other views of ``out``
         tape = Tape(runner, steps, every, options.checkpoint_every, threads, exclusive)
