@@ -34,7 +34,7 @@ OPTIONS: dict[str, Any] = {
 
 def by_hand(q0, v0, steps, method, backend="native"):
     """The same with a stepper without controller, and steps from Python."""
-    stepper = PANDA.stepper(len(q0), dt=1e-3, q0=q0, v0=v0, method=method, backend=backend)
+    stepper = PANDA.stepper(len(q0), dt=1e-3, q0=q0, v0=v0, method=method, backend=backend, outputs=("work",))
     rows: dict[str, list[Any]] = {}
     memories = [CONTROLLER.start(), RESIDUAL.start(q0, v0), VELOCITIES.start(q0)]
     before, outputs, v_hat = memories[:], None, None
@@ -50,7 +50,7 @@ def by_hand(q0, v0, steps, method, backend="native"):
             before[2] = memories[2]
             v_hat, memories[2] = VELOCITIES(q, outputs.tau, memories[2])
         now = {
-            "q": q, "v": v, "tau": outputs.tau, "tracking_e": outputs.e, "tracking_time": outputs.time + 0 * q[:, 0],
+            "q": q, "v": v, "work": stepper.outputs["work"].copy(), "tau": outputs.tau, "tracking_e": outputs.e, "tracking_time": outputs.time + 0 * q[:, 0],
             "momentum_observer_residual": residual, "velocity_observer_v": v_hat,
             "tracking_memory_z": (memories if k % 2 else before)[0]["z"] + 0 * q,
             "momentum_observer_memory_momentum": before[1]["momentum"],
@@ -71,7 +71,7 @@ def test_a_rollout_is_what_steps_by_hand_give(method, backend):
     if (method, backend) == ("rosenbrock", "interpreter"):
         steps = 5
     q0, v0 = Q0[:samples], V0[:samples]
-    names = ("q", "v", "tau", "memory")
+    names = ("q", "v", "work", "tau", "memory")
     motion = PANDA.rollout(q0, v0, dt=1e-3, steps=steps, method=method, backend=backend, outputs=names, **OPTIONS)
     expected = by_hand(q0, v0, steps, method, backend)
     assert {*motion} - {"t"} == {*expected, "tracking_tau"}

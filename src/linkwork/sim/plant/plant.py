@@ -1,9 +1,9 @@
 """A robot and everything that acts on it, as programs for the time loop.
 
-The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; memory, outputs
-and countdowns of functions with a sample time; the work done on
-the robot, if it is recorded; of robots with loops the closeness to a singular position and its time; with contacts,
-those of the previous step and their places. All programs take the rows of ``codegen.timeloop``: x, t, dt, inputs held
+The state x has, in this order: positions q; velocities v of all joints; the memory of the controller; the work done on
+the robot, if it is recorded; memory, outputs and countdowns of functions with a sample time; of robots with loops the
+closeness to a singular position and its time; with contacts, those of the previous step and their places. A Rosenbrock
+step solves for the first four, in this order. All programs take the rows of ``codegen.timeloop``: x, t, dt, inputs held
 over a step, constants of a sample.
 """
 
@@ -88,9 +88,9 @@ class Plant:
         model = self.model
         ports = [Port("q", (model.nq,)), Port("v", (model.coordinates.nv,))]
         ports += [Port(MEMORY + name, shape) for name, shape in self._continuous_memory.items()]
-        ports += state_ports(self.sampled)
         if self.records_work:
             ports.append(Port("work", ()))
+        ports += state_ports(self.sampled)
         if model.constrained:
             ports.append(Port("closeness", (2,)))
         if self.has_contacts:
