@@ -245,3 +245,40 @@ def test_a_body_is_compiled_once():
 
     text = ir_text(ARM.function(twice, a=2, b=2).program)
     assert len({line for line in text.splitlines() if line.startswith("define") and "@body_" in line}) == 1
+
+
+def damped(x):
+    return repeat(lambda y: 0.5 * np.sin(y) + x, x, 4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda robot, x: {"a": repeat(lambda y: -(y - x), 3 * x, 3), "b": repeat(lambda y: x - y, 3 * x, 3)},
+        lambda robot, x: {"a": damped(damped(x))},
+        lambda robot, x: {"a": x * damped(x)},
+        lambda robot, x: {"a": damped(np.exp(x)) * find_root(lambda y: y**3 + y - x, x).x},
+    ],
+)
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_loops_that_become_equal_run_once(function, order, tmp_path):
+    """Derivatives of derivatives and optimised bodies make equal loops of different ones; against complex steps."""
+    compiled = ARM.function(function, x=())
+    before = compiled
+    for _ in range(order):
+        before, compiled = compiled, compiled.derivative("x", of=compiled.program.outputs[0].name)
+    x = np.linspace(0.2, 0.9, 19)
+    slow = np.array(Function(compiled.program, compiled.label, backend="interpreter")(x))
+    for found in (compiled(x), Exported(compiled, tmp_path)(x)):
+        np.testing.assert_allclose(np.reshape(found, np.shape(slow)), slow, rtol=1e-12, atol=1e-12)
+    if order:
+        step = interpret(before.program, [x + 1e-30j])[0].imag / 1e-30
+        np.testing.assert_allclose(np.ravel(slow), step, rtol=1e-10)
+
+
+def test_a_loop_that_runs_twice_is_refused():
+    """No pass makes one; a file might."""
+    document = json.loads(ARM.function(lambda robot, x: damped(x), x=()).program.to_json())
+    document["instructions"] += [document["instructions"][-1]]
+    with pytest.raises(LinkworkError, match="twice"):
+        Program.from_json(json.dumps(document))

@@ -229,6 +229,11 @@ class Program:
                 raise LinkworkError(
                     f"instruction {number} is malformed", where=f"program {self.name!r}", got=(op, *args)
                 )
+        if len(finals := [code for code in self.instructions if code[0] >= REPEAT]) != sum(
+            map(len, self.runs.values())
+        ):
+            got = f"{len(finals)} final values, some of them equal"
+            raise LinkworkError("a loop runs twice on the same values", where=f"program {self.name!r}", got=got)
         if self.loops and self.work > MOST_WORK:
             got, expected = f"{self.work} instructions for a state", f"at most {MOST_WORK}"
             raise LinkworkError("its loops take too long", where=f"program {self.name!r}", got=got, expected=expected)

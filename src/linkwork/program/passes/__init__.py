@@ -10,6 +10,7 @@ from .factor import factor
 from .fuse import fuse_multiply_add
 from .order import order_for_registers
 from .powers import share_products
+from .runs import share_runs
 from .signs import absorb_signs
 from .sums import collect_terms, share_sums
 from .trigonometry import angle_sums, squares_of_sine_and_cosine
@@ -28,6 +29,7 @@ __all__ = [
     "rescale",
     "schedule",
     "share_products",
+    "share_runs",
     "share_sums",
     "squares_of_sine_and_cosine",
 ]
@@ -42,7 +44,7 @@ def customise(program: Program) -> Program:
     if len(program.instructions) <= LARGE:
         for _, made in customising(program):
             program = made
-    return program
+    return share_runs(program)
 
 
 def customising(program: Program) -> Iterator[tuple[str, Program]]:
@@ -62,7 +64,7 @@ def _with_bodies(program: Program, rewrite: Callable[[Program], Program]) -> Pro
 def schedule(program: Program) -> Program:
     """Absorb signs, fuse multiply-adds and order instructions: fast, for programs that are not customised."""
     program = _with_bodies(program, schedule)
-    return order_for_registers(fuse_multiply_add(absorb_signs(program)))
+    return order_for_registers(share_runs(fuse_multiply_add(absorb_signs(program))))
 
 
 @collector_at_rest()
