@@ -50,7 +50,8 @@ def by_hand(q0, v0, steps, method, backend="native"):
             before[2] = memories[2]
             v_hat, memories[2] = VELOCITIES(q, outputs.tau, memories[2])
         now = {
-            "q": q, "v": v, "work": stepper.outputs["work"].copy(), "tau": outputs.tau, "tracking_e": outputs.e, "tracking_time": outputs.time + 0 * q[:, 0],
+            "q": q, "v": v, "work": stepper.outputs["work"].copy(), "tau": outputs.tau,
+            "tracking_e": outputs.e, "tracking_time": outputs.time + 0 * q[:, 0],
             "momentum_observer_residual": residual, "velocity_observer_v": v_hat,
             "tracking_memory_z": (memories if k % 2 else before)[0]["z"] + 0 * q,
             "momentum_observer_memory_momentum": before[1]["momentum"],

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from linkwork import rotations
+from linkwork.derive import jacobian
 from linkwork.program import Port, interpret, optimize, trace
+from linkwork.program.graph import StrictGraph
 from linkwork.program.traced_array import ELEMENTWISE, TracedArray
 from linkwork.scalar import linear_algebra
 
@@ -197,7 +199,41 @@ def test_clip_takes_its_limits_by_name():
 
 
 def test_ends_of_a_matrix():
-    same(lambda A: [np.max(A), A.min(), np.max(A, axis=0)], A)
+    same(lambda A: [np.max(A), A.min(), np.max(A, axis=0), A.max(keepdims=True), np.ptp(A), np.ptp(A, axis=1)], A)
+
+
+def test_reductions_along_several_axes():
+    def run(x):
+        ends = [
+            np.max(x, axis=(0, 1)),
+            x.min(axis=(-1, 0)),
+            np.max(x, axis=(0, 2), keepdims=True),
+            np.min(x, initial=0.1),
+        ]
+        masks = [np.any(x > 1, axis=(0, 1)), (x < 1).all(), np.all(x < 1, axis=(0, 2), keepdims=True), (x > 5).any()]
+        spreads = [np.var(x), x.var(axis=(0, 1), ddof=1), np.std(x, axis=1, keepdims=True), x.std(axis=0)]
+        return [
+            *ends,
+            np.min(x, initial=0.1),
+            *masks,
+            *spreads,
+            np.mean(x, axis=(0, 2)),
+            np.prod(x, axis=(0, 1)),
+            np.vdot(x, x),
+        ]
+
+    same(run, RNG.normal(size=(3, 4, 2)))
+
+
+def test_a_quotient_by_zero_is_that_of_numpy():
+    constants = np.array([0.0, 2.0, 1e-310])
+    with np.errstate(all="ignore"):
+        same(lambda x: [x / 0.0, x / constants, np.where(constants != 0, x / constants, 0), 0 * x[0] + 1 / x], X)
+
+
+def test_powers_of_whole_numbers():
+    same(lambda x: [x**n for n in range(-9, 20)], X, tolerance=2e-14)
+    same(lambda x: [x**1_000_000], 1 + X / 1e6, tolerance=1e-9)  # the rounding of x is multiplied by the exponent
 
 
 def test_entries_of_lists_are_traced():
@@ -209,3 +245,32 @@ def test_functions_at_their_ends(name):
     function = getattr(np, name)
     far = {"arcsinh": [1e200, -1e200, np.inf], "arctanh": [-1 + 1e-13, 0.0, 1 - 1e-13]}.get(name, [1e15, 0.0, -0.5])
     same(lambda x: [function(x)], np.array(far) if name != "expm1" else np.array([50.0, 0.0, -50.0]), tolerance=1e-13)
+
+
+SLOPES = {
+    "log1p": lambda x: (1 / (1 + x), -((1 + x) ** -2), 2 / (1 + x) ** 3),
+    "arctanh": lambda x: (1 / (1 - x * x), 2 * x / (1 - x * x) ** 2, (2 + 6 * x * x) / (1 - x * x) ** 3),
+    "arcsinh": lambda x: ((1 + x * x) ** -0.5, -x * (1 + x * x) ** -1.5, (2 * x * x - 1) * (1 + x * x) ** -2.5),
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_of_all_orders_near_zero(name):
+    """Where the digits of 1 + x are lost."""
+    program = trace("f", lambda x: {"y": getattr(np, name)(TracedArray(x)).nodes()}, [Port("x", ())])
+    x = np.array([0, 1e-17, -3e-16, 1e-12, -1e-8, 1e-5, 0.1, -0.7, 0.9])
+    for order, exact in enumerate(SLOPES[name](x)):
+        program = optimize(jacobian(program, ["x"], [program.outputs[0].name]))
+        (slope,) = interpret(program, [x])
+        assert np.allclose(np.ravel(slope), exact, rtol=1e-13, atol=1e-15), order
+
+
+def test_arrays_of_nodes_are_not_compared():
+    """Nodes are equal to themselves alone, whatever their values are."""
+
+    def careless(x):
+        x = TracedArray(x)
+        return {"y": np.where(np.asarray(x) == np.asarray(2 * x), 1.0, 2.0)}
+
+    with pytest.raises(TypeError, match=r"np\.equal"):
+        trace("f", careless, [Port("x", (3,))], StrictGraph())

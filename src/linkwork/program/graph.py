@@ -15,6 +15,7 @@ Rounding may differ from the expression as written by the last bit where a const
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ LESS, LESS_EQUAL, SELECT = int(Op.LESS), int(Op.LESS_EQUAL), int(Op.SELECT)
 
 
 LEVEL = 1 << 40  # more nodes than a graph has
+NORMAL = sys.float_info.min  # smaller constants have fewer digits
 
 
 class Graph:
@@ -155,6 +157,8 @@ def _div(a: Any, b: Any) -> Any:
     if not (isinstance(a, Operand) and isinstance(b, Operand)):
         return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(b, Node):
+        if b == 0 or abs(1.0 / b) < NORMAL or abs(1.0 / b) == math.inf:
+            return a.graph.make(DIV, a, float(b))
         return _mul(a, 1.0 / b)
     if b.op == NEG:
         return -_div(a, b.a)
@@ -256,8 +260,10 @@ class Node:
         if not isinstance(exponent, (int, float)) or exponent % 1:
             return NotImplemented
         power: Any = 1
-        for _ in range(abs(int(exponent))):
-            power = power * self
+        square, rest = self, abs(int(exponent))
+        while rest:
+            power, rest = power * square if rest % 2 else power, rest // 2
+            square = square * square if rest else square
         return power if exponent >= 0 else 1 / power
 
     def sin(self):
@@ -331,13 +337,13 @@ class Node:
 
 
 class StrictNode(Node):
-    """A node of a user's function, which may compare it to a number: nodes are equal only to themselves, so the answer
+    """A node of a user's function, which may compare it to others: nodes are equal only to themselves, so the answer
     would be False for every number."""
 
     __slots__ = ()
 
     def __eq__(self, other):
-        if isinstance(other, (int, float)):
+        if isinstance(other, (int, float, Node)) and self is not other:
             raise TypeError("the value of a traced number is not known while tracing: compare arrays with np.equal")
         return self is other
 

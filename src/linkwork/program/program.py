@@ -229,10 +229,9 @@ class Program:
                 raise LinkworkError(
                     f"instruction {number} is malformed", where=f"program {self.name!r}", got=(op, *args)
                 )
-        if len(finals := [code for code in self.instructions if code[0] >= REPEAT]) != sum(
-            map(len, self.runs.values())
-        ):
-            got = f"{len(finals)} final values, some of them equal"
+        finals = sum(code[0] >= REPEAT for code in self.instructions)
+        if finals != sum(map(len, self.runs.values())):
+            got = f"{finals} final values, some of them equal"
             raise LinkworkError("a loop runs twice on the same values", where=f"program {self.name!r}", got=got)
         if self.loops and self.work > MOST_WORK:
             got, expected = f"{self.work} instructions for a state", f"at most {MOST_WORK}"

@@ -41,6 +41,8 @@ class TracedArray(np.ndarray):
             ufunc = np.frompyfunc(ELEMENTWISE[name], ufunc.nin, 1)
             if name in IDENTITIES and method == "reduce":
                 options.setdefault("initial", IDENTITIES[name])
+            if method == "reduce" and not isinstance(options.get("axis", 0), int):
+                return _wrapped(_reduced(ufunc, _plain(operands[0]), **options))
         elif name not in ARITHMETIC:
             raise TypeError(f"np.{name} cannot be traced; the functions that can: {', '.join(sorted(ELEMENTWISE))}")
         plain = [_plain(x) for x in operands]
@@ -126,10 +128,16 @@ class TracedArray(np.ndarray):
         return np.add.reduce(self, *(args or (options.pop("axis", None),)), **options)
 
     def max(self, axis: Any = None, **options: Any) -> Any:
-        return np.maximum.reduce(self.ravel() if axis is None else self, 0 if axis is None else axis, **options)
+        return np.maximum.reduce(self, axis=axis, **options)
 
     def min(self, axis: Any = None, **options: Any) -> Any:
-        return np.minimum.reduce(self.ravel() if axis is None else self, 0 if axis is None else axis, **options)
+        return np.minimum.reduce(self, axis=axis, **options)
+
+    def var(self, *args: Any, **options: Any) -> Any:
+        return np.var(self, *args, **options)
+
+    def std(self, *args: Any, **options: Any) -> Any:
+        return np.std(self, *args, **options)
 
     def clip(self, *limits: Any, **named: Any) -> TracedArray:
         return _wrapped(_clip(self, *limits, **named))
@@ -199,10 +207,13 @@ def _cosh(x: Any) -> Any:
 
 
 def _log1p(x: Any) -> Any:
-    """log(1 + x) to full precision near 0 (Kahan): the rounding of 1 + x is undone by a quotient."""
-    total = 1 + x
-    same, large = _equal(total, 1), scalar.less(1, x)
-    return where(large, scalar.log(total), where(same, x, scalar.log(total) * x / where(same, 1, total - 1)))
+    """log(1 + x) to full precision near 0, and its derivatives of all orders: what 1 + x lost by rounding is added.
+
+    The choice, which is always the first but for NaN, keeps sums from being written in another order.
+    """
+    total, near = 1 + x, scalar.less(scalar.absolute(x), 1)
+    lost = x - where(less_equal(total, total), total - 1, 0)
+    return where(near, scalar.log(total) + lost / where(near, total, 1), scalar.log(total))
 
 
 def _arctanh(x: Any) -> Any:
@@ -231,7 +242,7 @@ def _truth(x: Any) -> Any:
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "absolute": scalar.absolute,
     "arccos": lambda x: scalar.atan2(_complement(x), x),
-    "arccosh": lambda x: scalar.log(x + scalar.sqrt(x - 1) * scalar.sqrt(x + 1)),
+    "arccosh": lambda x: _log1p(x - 1 + scalar.sqrt(x - 1) * scalar.sqrt(x + 1)),
     "arcsin": lambda x: scalar.atan2(x, _complement(x)),
     "arcsinh": _arcsinh,
     "arctan": lambda x: scalar.atan2(x, 1.0),
@@ -251,7 +262,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "float_power": _power,
     "greater": lambda a, b: scalar.less(b, a),
     "greater_equal": lambda a, b: less_equal(b, a),
-    "heaviside": lambda x, at_zero: where(scalar.less(x, 0), 0, where(_equal(x, 0), at_zero, where(x, x / x, 1))),
+    "heaviside": lambda x, at_zero: where(scalar.less(x, 0), 0, where(_equal(x, 0), at_zero, scalar.sign(x))),
     "isfinite": lambda x: scalar.less(scalar.absolute(x), np.inf),
     "hypot": lambda a, b: scalar.sqrt(a * a + b * b),
     "invert": _not,
@@ -285,6 +296,20 @@ IDENTITIES = {"logical_and": 1, "logical_or": 0, "bitwise_and": 1, "bitwise_or":
 
 
 # -- functions of whole arrays -----------------------------------------------------------------------------------------
+
+
+def _reduced(ufunc: np.ufunc, array: Any, axis: Any, keepdims: bool = False, **options: Any) -> Any:
+    """Reduce along several axes, one after the other: NumPy does not know that any order is right."""
+    axes = tuple(range(array.ndim)) if axis is None else axis
+    for each in axes:
+        array = ufunc.reduce(array, axis=each, keepdims=True, **options)
+    return array if keepdims else array.squeeze(axes)
+
+
+def _variance(x: Any, axis: Any = None, *, ddof: float = 0, keepdims: bool = False) -> Any:
+    squares = (x - np.mean(x, axis=axis, keepdims=True)) ** 2
+    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    return total / (np.size(x) / np.size(total) - ddof)
 
 
 def _where(condition: Any, *choices: Any) -> Any:
@@ -352,9 +377,14 @@ LINEAR_ALGEBRA = {
     np.linalg.cholesky: _of_matrix(linear_algebra.cholesky),
     np.linalg.det: _of_matrix(linear_algebra.determinant),
 }
+LINEAR_ALGEBRA |= {  # from NumPy 2 on
+    getattr(np.linalg, name): getattr(np, name) for name in ("cross", "outer", "trace") if hasattr(np.linalg, name)
+}
 REFUSED = (  # they would compare nodes, not numbers
     np.array_equal, np.array_equiv, np.isin, np.nan_to_num, np.trim_zeros, np.unique, np.count_nonzero, np.nonzero,
     np.polymul, np.polyadd, np.polydiv, np.roots, np.intersect1d, np.union1d, np.setdiff1d, np.argwhere, np.flatnonzero,
 )  # fmt: skip
 FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.clip: _clip, **LINEAR_ALGEBRA}
+FUNCTIONS |= {np.var: _variance, np.std: lambda *args, **named: np.sqrt(_variance(*args, **named))}
+FUNCTIONS |= {np.vdot: lambda a, b: np.dot(np.ravel(a), np.ravel(b))}
 FUNCTIONS |= {function: _refused(function) for function in REFUSED}
