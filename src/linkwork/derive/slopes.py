@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from ..scalar import cos, sign, sin, slope_of_root, where
 
 
 def _of_quotient(a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    once = 1 / b  # shared by both, and by all columns
+    # shared by both, and by all columns; a quotient by zero is infinite, and may stand where nobody takes it
+    once = math.inf if isinstance(b, (int, float)) and b == 0 else 1 / b
     return once, -y * once
 
 
