@@ -13,6 +13,7 @@ import pytest
 from straightline import one_instruction
 
 import linkwork
+from linkwork import linalg
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError
 from linkwork.function import Function, Label
 from linkwork.inspection.states import random_states
@@ -117,6 +118,21 @@ def test_c_equals_native_and_passes_its_own_test(case, compiler, tmp_path, devia
         relative = np.max(error / np.maximum(np.max(np.abs(expected), axes, initial=0), 1e-300), initial=0)
         deviations(f"C, {function.dtype}", relative)
         assert relative <= TOLERANCE[function.dtype]
+
+
+def test_linear_algebra(tmp_path):
+    def run(robot, A, b, J, damping):
+        L, d = linalg.ldl(A)
+        wide, tall = linalg.damped_pinv(J, damping), linalg.damped_pinv(J.T, damping)
+        return {"L": L, "d": d, "x": linalg.solve_positive_definite(A, b), "wide": wide, "tall": tall}
+
+    function = linkwork.load("planar2r").function(run, A=(4, 4), b=4, J=(3, 5), damping=())
+    rng = np.random.default_rng(0)
+    J, damping, A = rng.normal(size=(9, 3, 5)), rng.uniform(0.1, 1, 9), rng.normal(size=(9, 4, 4))
+    states = A @ np.swapaxes(A, 1, 2) + 0.1 * np.eye(4), rng.normal(size=(9, 4)), J, damping
+    for expected, got in zip(function(*states), Exported(function, tmp_path)(*states), strict=True):
+        assert np.abs(got - expected).max() <= 1e-13 * np.abs(expected).max()
+    assert run_test(tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("how", ("derivative", "vjp", "jvp", "hessian", "hvp", "packed"))

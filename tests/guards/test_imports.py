@@ -23,6 +23,7 @@ ALLOWED = {
     "drawing": set(),
     "html": set(),
     "rotations": set(),
+    "linalg": {"program", "scalar"},
     "scalar": set(),
     "spatial": {"scalar"},
     "forces": {"model", "scalar", "spatial"},

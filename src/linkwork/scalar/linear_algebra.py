@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import Scalar, ldl, sqrt
+from . import Scalar, sqrt
 from .orthogonal import Orthogonal, dot
 
 Matrix = Sequence[Sequence[Scalar]]
@@ -56,17 +56,16 @@ def determinant(A: Matrix) -> Scalar:
 
 
 def pseudo_inverse(A: Matrix, damping: Scalar = 0) -> list[list[Scalar]]:
-    """A^T (A A^T + damping^2 1)^-1, or the same from the other side if that is smaller; undamped, A has full rank."""
+    """A^T (A A^T + damping^2 1)^-1, or the same from the other side if that is smaller; undamped, A has full rank.
+
+    A x is nearest to b, with x not too long: (x, y) is the shortest solution of A x + damping y = b. Its columns are
+    orthogonalised as they are, so no digits are lost by squares.
+    """
     rows, columns = len(A), len(A[0])
     if rows > columns:
         return transposed(pseudo_inverse(transposed(A), damping))
-    if isinstance(damping, (int, float)) and damping == 0:
-        factors = Orthogonal(A)  # its columns are the rows of A
-        return transposed([factors.shortest([int(i == k) for i in range(rows)]) for k in range(rows)])
-    square = [[dot(a, b) + (damping * damping if i == j else 0) for j, b in enumerate(A)] for i, a in enumerate(A)]
-    L, share = ldl.factor(square)
-    units = [ldl.solve(L, share, [int(i == k) for i in range(rows)]) for k in range(rows)]
-    return [[dot(column, unit) for unit in units] for column in zip(*A, strict=True)]
+    factors = Orthogonal([[*row, *(damping if i == k else 0 for i in range(rows))] for k, row in enumerate(A)])
+    return transposed([factors.shortest([int(i == k) for i in range(rows)])[:columns] for k in range(rows)])
 
 
 def qr(A: Matrix) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
