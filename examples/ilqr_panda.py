@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from scipy.linalg.lapack import dposv
 
 import linkwork
-from linkwork.control import tanh
 from linkwork.drawing import STYLE, name_lines
 
 try:
@@ -27,8 +26,7 @@ except ImportError:
     pin = None
 
 n, dt = 7, 0.01
-X, ONE, U = slice(0, 2 * n), 2 * n, slice(2 * n + 1, 3 * n + 1)  # places of (dq, dv), 1 and du in quadratic models
-diagonal = np.arange(3 * n + 1)
+X, U = slice(1, 2 * n + 1), slice(2 * n + 1, 3 * n + 1)  # places of x = (q, v) and u in quadratic models of (1, x, u)
 SIZES = 0.5 ** np.arange(8)  # of steps, tried side by side: one for each lane of a wide register
 HAND = "panda_link8"
 PARTS = ("slopes", "backward pass", "forward pass")
@@ -49,8 +47,7 @@ class Task:
     start: np.ndarray
     steps: int
     limit: np.ndarray
-    missed: Callable  # q -> error at the end
-    missed_slopes: Callable  # q -> its first and second derivatives
+    missed: Callable  # robot, q -> error at the end
     posture: np.ndarray | float = 0.0  # weight of what the joints are away from ``goal`` on the way
     goal: np.ndarray | float = 0.0
     speed: float = 0.1
@@ -59,84 +56,70 @@ class Task:
     rest: float = 10.0
     stops: float = 100.0
 
-    def beyond(self, q):
+    def step(self, robot, z):
+        """The state (q, v) after a step from z = (q, v, u)."""
+        q, v, u = np.split(z, 3)
+        v = v + dt * robot.forward_dynamics(q, v, self.limit * np.tanh(u))
+        return np.concatenate([q + dt * v, v])
+
+    def along(self, robot, z):
+        """The cost of a step."""
+        q, v, u = np.split(z, 3)
         lower, upper = self.robot.coordinates.lower + 0.05, self.robot.coordinates.upper - 0.05
-        return np.maximum(q - upper, 0) - np.maximum(lower - q, 0)
+        beyond = np.maximum(q - upper, 0) - np.maximum(lower - q, 0)
+        place = self.posture * (q - self.goal) ** 2 + self.stops * beyond**2
+        return 0.5 * dt * np.sum(place + self.speed * v**2 + self.effort * u**2)
 
-    def cost(self, x, u):
-        """Cost of motions x (steps + 1, samples, 14) under u (steps, samples, 7)."""
-        q, v = x[:-1, :, :n], x[:-1, :, n:]
-        along = self.posture * (q - self.goal) ** 2 + self.stops * self.beyond(q) ** 2 + self.speed * v**2
-        end = self.precise * (self.missed(x[-1, :, :n]) ** 2).sum(-1) + self.rest * (x[-1, :, n:] ** 2).sum(-1)
-        return 0.5 * (dt * (along + self.effort * u**2).sum((0, 2)) + end)
+    def end(self, robot, z):
+        """The cost of the last state, z = (q, v)."""
+        return 0.5 * (self.precise * np.sum(self.missed(robot, z[:n]) ** 2) + self.rest * np.sum(z[n:] ** 2))
 
-    def model(self, x, u):
-        """The cost near a motion, as z' W z / 2 with z = (dx, 1, du) of each step, and z' S z / 2 with z = (dx, 1) of
-        the end."""
-        q, v = x[:-1, :n], x[:-1, n:]
-        outside = self.beyond(q)
-        slope = np.concatenate([self.posture * (q - self.goal) + self.stops * outside, self.speed * v], 1)
-        bend = np.concatenate([self.posture + self.stops * (outside != 0), np.full_like(v, self.speed)], 1)
-        W, S = np.zeros((self.steps, 3 * n + 1, 3 * n + 1)), np.zeros((2 * n + 1, 2 * n + 1))
-        W[:, X, ONE] = W[:, ONE, X] = dt * slope
-        W[:, diagonal[X], diagonal[X]] = dt * bend
-        W[:, U, ONE] = W[:, ONE, U] = dt * self.effort * u
-        # The bend of u^2, and that of tanh times the slope of all that follows, as it is at the best motion.
-        W[:, diagonal[U], diagonal[U]] = dt * self.effort * (1 + 2 * u * np.tanh(u))
-        error, (J, H) = self.missed(x[-1, :n]), self.missed_slopes(x[-1, :n])
-        S[:n, :n] = self.precise * (J.T @ J + np.tensordot(error, H, 1))
-        S[:n, ONE] = S[ONE, :n] = self.precise * J.T @ error
-        S[diagonal[n : 2 * n], diagonal[n : 2 * n]] = self.rest
-        S[n:ONE, ONE] = S[ONE, n:ONE] = self.rest * x[-1, n:]
-        return W, S
+    def __post_init__(self):
+        compiled = self.robot.function
+        step, along, end = compiled(self.step, z=3 * n), compiled(self.along, z=3 * n), compiled(self.end, z=2 * n)
+        self.slopes, self.bends = step.derivative("z"), step.vjp("z").derivative("z", of="z_bar")
+        self.cost = lambda z, x: along(z).sum(0) + end(x)  # of motions z (steps, ..., 21) that end at x (..., 14)
+        self.models = quadratic(along), quadratic(end)
+
+
+def quadratic(cost):
+    """The function z -> W such that the cost near z is y' W y / 2, but for a constant, with y = (1, dz)."""
+    slope, bend = cost.derivative("z"), cost.hessian("z")
+
+    def model(z):
+        W = np.zeros((*z.shape[:-1], z.shape[-1] + 1, z.shape[-1] + 1))
+        W[..., 0, 1:] = W[..., 1:, 0] = slope(z)
+        W[..., 1:, 1:] = bend(z)
+        return W
+
+    return model
 
 
 # -- the arm, by linkwork and by Pinocchio -----------------------------------------------------------------------------
 
 
 class Native:
-    """Slopes of all steps in one call; motions with eight step sizes side by side, feedback and all in native code."""
+    """Slopes of all steps in one call; steps with eight step sizes side by side, feedback and all, in one as well."""
 
     def __init__(self, task):
-        self.task, robot, limit = task, task.robot, task.limit
+        self.task, self.slopes = task, task.slopes
 
-        def law(t, q, v, reference, *, ahead, K):
-            return limit * tanh(ahead + K @ np.concatenate([q, v]))
+        def follow(robot, x, ahead, K):
+            return task.step(robot, np.concatenate([x, ahead + K @ x]))
 
-        gains = {"ahead": np.zeros((len(SIZES), n)), "K": np.zeros((len(SIZES), n, 2 * n))}
-        self.stepper = robot.stepper(len(SIZES), dt, torque=law, gains=gains)
-        self.bends = robot.forward_dynamics.vjp().derivative(("q", "v", "tau"), of=("q_bar", "v_bar"))
+        self.follow = task.robot.function(follow, x=2 * n, ahead=n, K=(n, 2 * n))
 
-    def linear(self, q, v, tau):
-        """A and B of all steps."""
-        return self.task.robot.linearise(q, v, tau, dt)
-
-    def motions(self, x, u, gains):
+    def motions(self, z, gains):
         """From the same start under u + size k + K dx, where dx is how far the new motion is from the old: each size
-        with cost, x and u."""
-        K, k, stepper = gains[:, :, X], gains[:, :, ONE], self.stepper
-        ahead = (u - (K @ x[:-1, :, None])[:, :, 0])[:, None] + SIZES[:, None] * k[:, None]
-        there = np.empty((len(u) + 1, len(SIZES), 2 * n))
-        q, v, step, ahead_now, K_now = stepper.q, stepper.v, stepper.step, stepper.gains["ahead"], stepper.gains["K"]
-        there[0], q[:], v[:] = x[0], x[0, :n], x[0, n:]
-        for t in range(len(u)):
-            ahead_now[:], K_now[:] = ahead[t], K[t]
-            step()
-            there[t + 1, :, :n], there[t + 1, :, n:] = q, v
-        new = ahead + there[:-1] @ K.swapaxes(1, 2)
-        return zip(SIZES, self.task.cost(there, new), there.swapaxes(0, 1), new.swapaxes(0, 1), strict=True)
-
-    def bent(self, W, B, slopes, x, u):
-        """The model with second derivatives of the dynamics, times the slopes of the cost to go: all in one call."""
-        t, weight = np.tanh(u), dt * (slopes[:, n:] + dt * slopes[:, :n])
-        qq, qv, qu, vq, vv, _ = self.bends(x[:-1, :n], x[:-1, n:], self.task.limit * t, weight)
-        qu = qu * (self.task.limit * (1 - t**2))[:, None]
-        W = W.copy()
-        W[:, X, X] += np.block([[qq, qv], [vq, vv]])
-        W[:, :n, U] += qu
-        W[:, U, :n] += qu.swapaxes(1, 2)
-        W[:, diagonal[U], diagonal[U]] -= 2 * t * (W[:, U, ONE] + (slopes[:, None] @ B)[:, 0])  # zero at the end
-        return W
+        with cost, z and the last x."""
+        k, K = gains[:, :, 0], gains[:, :, X]
+        ahead = (z[:, 2 * n :] - (K @ z[:, : 2 * n, None])[:, :, 0])[:, None] + SIZES[:, None] * k[:, None]
+        there = [np.tile(z[0, : 2 * n], (len(SIZES), 1))]
+        for now in zip(ahead, K, strict=True):
+            there.append(self.follow(there[-1], *now))
+        x, end = np.stack(there[:-1]), there[-1]
+        new = np.concatenate([x, ahead + x @ K.swapaxes(1, 2)], axis=2)
+        return zip(SIZES, self.task.cost(new, end), new.swapaxes(0, 1), end, strict=True)
 
 
 class Pinocchio:
@@ -150,71 +133,61 @@ class Pinocchio:
         self.robot.gravity.linear = np.array(list(task.robot.model.gravity))
         self.data = self.robot.createData()
 
-    def linear(self, q, v, tau):
-        robot, data, slopes = self.robot, self.data, np.empty((len(q), n, 3 * n))
-        for t in range(len(q)):
-            slopes[t, :, :n], slopes[t, :, n : 2 * n], slopes[t, :, 2 * n :] = pin.computeABADerivatives(
-                robot, data, q[t], v[t], tau[t]
-            )
-        return stepped(slopes)
+    def slopes(self, z):
+        slopes, limit, t = np.empty((len(z), 2 * n, 3 * n)), self.task.limit, np.tanh(z[:, 2 * n :])
+        for da, q, v, tau in zip(slopes[:, n:], z[:, :n], z[:, n : 2 * n], limit * t, strict=True):
+            da[:, :n], da[:, n : 2 * n], da[:, 2 * n :] = pin.computeABADerivatives(self.robot, self.data, q, v, tau)
+        slopes[:, n:, 2 * n :] *= (limit * (1 - t**2))[:, None]
+        slopes[:, n:] *= dt
+        slopes[:, n:, n : 2 * n] += np.eye(n)
+        np.multiply(slopes[:, n:], dt, out=slopes[:, :n])
+        slopes[:, :n, :n] += np.eye(n)
+        return slopes
 
-    def motions(self, x, u, gains):
+    def motions(self, z, gains):
         robot, data, limit, aba = self.robot, self.data, self.task.limit, pin.aba
-        K, k = gains[:, :, X], gains[:, :, ONE]
-        still = u - (K @ x[:-1, :, None])[:, :, 0]
+        k, K = gains[:, :, 0], gains[:, :, X]
+        still = z[:, 2 * n :] - (K @ z[:, : 2 * n, None])[:, :, 0]
         for size in SIZES:
-            ahead, there, new = still + size * k, np.empty_like(x), np.empty_like(u)
-            there[0], now = x[0], x[0]
-            for t in range(len(u)):
-                new[t] = ahead[t] + K[t] @ now
-                v = now[n:] + dt * aba(robot, data, now[:n], now[n:], limit * np.tanh(new[t]))
-                q, now = now[:n], there[t + 1]
-                now[:n], now[n:] = q + dt * v, v
-            yield size, self.task.cost(there[:, None], new[:, None])[0], there, new
-
-
-def stepped(slopes):
-    """A and B of v' = v + dt a, q' = q + dt v', from the derivatives of a with respect to (q, v, tau)."""
-    whole = np.empty((len(slopes), 2 * n, 3 * n))
-    np.multiply(slopes, dt, out=whole[:, n:])
-    whole[:, n:, n : 2 * n] += np.eye(n)
-    np.multiply(whole[:, n:], dt, out=whole[:, :n])
-    whole[:, :n, :n] += np.eye(n)
-    return whole[:, :, X], whole[:, :, 2 * n :]
+            ahead, new, x = still + size * k, np.empty_like(z), z[0, : 2 * n]
+            for t in range(len(z)):
+                new[t, : 2 * n], new[t, 2 * n :] = x, ahead[t] + K[t] @ x
+                v = x[n:] + dt * aba(robot, data, x[:n], x[n:], limit * np.tanh(new[t, 2 * n :]))
+                x = np.concatenate([x[:n] + dt * v, v])
+            yield size, self.task.cost(new, x), new, x
 
 
 # -- iLQR --------------------------------------------------------------------------------------------------------------
 
 
-def riccati(A, B, W, S, damping):
-    """Gains [K, k] of each step, slopes of the cost to go after it, and the predicted change of cost; or nothing, where
+def riccati(slopes, W, S, damping):
+    """Gains [k, K] of each step, slopes of the cost to go after it, and the predicted change of cost; or nothing, where
     the model has no minimum.
 
-    With z = (dx, 1, du) a step is z -> F z, and the cost to go z' Q z / 2, Q = W + F' S F; its minimum over du is the
+    With y = (1, dx, du) a step is y -> F y, and the cost to go y' Q y / 2, Q = W + F' S F; its minimum over du is the
     cost to go before the step.
     """
-    F = np.zeros((len(A), 2 * n + 1, 3 * n + 1))
-    F[:, X, X], F[:, X, U], F[:, ONE, ONE] = A, B, 1
-    W = W.copy()
-    W[:, diagonal[U], diagonal[U]] += damping
-    gains, slopes, first = np.empty((len(A), n, 2 * n + 1)), np.empty((len(A), 2 * n)), slice(0, 2 * n + 1)
-    for t in reversed(range(len(A))):
-        slopes[t] = S[X, ONE]
+    F, W, now = np.zeros((len(W), 2 * n + 1, 3 * n + 1)), W.copy(), slice(0, 2 * n + 1)
+    F[:, 0, 0], F[:, 1:, 1:] = 1, slopes
+    W[:, U, U] += damping * np.eye(n)
+    gains, after = np.empty((len(W), n, 2 * n + 1)), np.empty((len(W), 2 * n))
+    for t in reversed(range(len(W))):
+        after[t] = S[0, X]
         Q = W[t] + F[t].T @ (S @ F[t])
-        mixed = Q[U, first]
+        mixed = Q[U, now]
         _, solved, failed = dposv(Q[U, U], mixed)
         if failed:
             return None
         gains[t] = solved
-        S = Q[first, first] - mixed.T @ solved
+        S = Q[now, now] - mixed.T @ solved
         S = 0.5 * (S + S.T)
-    return -gains, slopes, S[ONE, ONE] / 2
+    return -gains, after, S[0, 0] / 2
 
 
 @dataclass
 class Found:
-    x: np.ndarray
-    u: np.ndarray
+    z: np.ndarray
+    end: np.ndarray
     costs: list = field(default_factory=list)  # before, and after each iteration
     predicted: list = field(default_factory=list)  # change of each iteration's whole step
     second: list = field(default_factory=list)  # whether it had second derivatives
@@ -226,23 +199,29 @@ def ilqr(arm, u, iterations, second=0.0, enough=1e-13):
     """Improve u. From where an iteration promises less than the fraction ``second`` of the cost, second derivatives of
     the dynamics are taken in, if the model then has a minimum: iLQR becomes Newton's method."""
     task = arm.task
-    at_rest = np.tile([*task.start, *np.zeros(n)], (task.steps + 1, 1))
-    _, cost, x, u = next(arm.motions(at_rest, u, np.zeros((task.steps, n, 2 * n + 1))))
-    found, damping = Found(x, u, [cost]), 1e-3
+    at_rest = np.concatenate([np.tile([*task.start, *np.zeros(n)], (task.steps, 1)), u], axis=1)
+    _, cost, z, end = next(arm.motions(at_rest, np.zeros((task.steps, n, 2 * n + 1))))
+    found, damping = Found(z, end, [cost]), 1e-3
     while len(found.times) < iterations:
         clock = [thread_time()]
-        A, B = arm.linear(x[:-1, :n], x[:-1, n:], task.limit * np.tanh(u))
-        B = B * (task.limit * (1 - np.tanh(u) ** 2))[:, None]
+        slopes = arm.slopes(z)
         clock.append(thread_time())
-        W, S = task.model(x, u)
-        while (best := riccati(A, B, W, S, damping)) is None:
+        W, S = (model(place) for model, place in zip(task.models, (z, end), strict=True))
+        # The bend of tanh times the slope of all that follows, as it is at the best motion.
+        bend = (2 * dt * task.effort * z[:, 2 * n :] * np.tanh(z[:, 2 * n :]))[:, :, None] * np.eye(n)
+        W[:, U, U] += bend
+        while (best := riccati(slopes, W, S, damping)) is None:
             damping *= 10
-        newton = -best[2] < second * cost and riccati(A, B, arm.bent(W, B, best[1], x, u), S, damping)
+        newton = None
+        if -best[2] < second * cost:
+            W[:, 1:, 1:] += task.bends(z, best[1])
+            W[:, U, U] -= bend
+            newton = riccati(slopes, W, S, damping)
         gains, _, change = newton or best
         clock.append(thread_time())
-        for size, new, *motion in arm.motions(x, u, gains):
+        for size, new, *motion in arm.motions(z, gains):
             if new - cost < 0.1 * (2 * size - size**2) * change:
-                cost, (x, u) = new, motion
+                cost, (z, end) = new, motion
                 damping = damping / 4 if size == 1 else damping if size > 0.2 else 4 * damping
                 damping *= damping > 1e-8
                 break
@@ -255,7 +234,7 @@ def ilqr(arm, u, iterations, second=0.0, enough=1e-13):
         found.times.append(np.diff(clock))
         if -change < enough * cost:
             break
-    found.x, found.u = x, u
+    found.z, found.end = z, end
     return found
 
 
@@ -266,11 +245,9 @@ def reaching():
     """A standing Panda brings its hand to a point within a second."""
     robot = linkwork.load("panda", friction=False, rotors=False)
     start, target = np.array([0, -0.5, 0, -2, 0, 1.5, 0.8]), np.array([0.1, 0.5, 0.6])
-    hand = robot.compile("pose", frame=HAND)
-    slope, bend = hand.derivative(), hand.hessian()
     return Task(
         robot, start, 100, limits(robot), posture=1.0, goal=start, effort=1.0, precise=1000.0,
-        missed=lambda q: hand(q)[..., :3, 3] - target, missed_slopes=lambda q: (slope(q)[:3, 3], bend(q)[:3, 3]),
+        missed=lambda robot, q: robot.pose(HAND, q)[:3, 3] - target,
     )  # fmt: skip
 
 
@@ -281,7 +258,7 @@ def swinging():
     down, up, out = (np.array([angle, 1.5, 0, -0.4, 0, 1.8, 0]) for angle in (-np.pi / 2, np.pi / 2, 0))
     task = Task(
         robot, down, 300, 0.15 * limits(robot), posture=0.3 * (np.arange(n) > 0), goal=up,
-        missed=lambda q: q - up, missed_slopes=lambda q: (np.eye(n), np.zeros((n, n, n))),
+        missed=lambda robot, q: q - up,
     )  # fmt: skip
     needed = abs(robot.gravity(out)[0])
     print(f"straight out, joint 1 must hold {needed:.0f} N m; it has {task.limit[0]:.0f}")
@@ -298,26 +275,26 @@ def held(task):
     return np.tile(np.arctanh(np.clip(task.robot.gravity(task.start) / task.limit, -0.9, 0.9)), (task.steps, 1))
 
 
-def solved(name, task):
-    found = ilqr(Native(task), held(task), 300, second=0.01)
-    costs, promised, end = np.array(found.costs), np.array(found.predicted), found.x[-1]
-    missed, speed = np.linalg.norm(task.missed(end[:n])), np.linalg.norm(end[n:])
+def solved(name, arm):
+    task, found = arm.task, ilqr(arm, held(arm.task), 300, second=0.01)
+    costs, promised, end = np.array(found.costs), np.array(found.predicted), found.end
+    missed, speed = np.linalg.norm(task.missed(task.robot, end[:n])), np.linalg.norm(end[n:])
     print(f"{name}: misses by {missed:.4f}, at {speed:.4f} rad/s, after {len(promised)} iterations")
     last = ", ".join(f"{-change:.0e}" for change in promised[-4:])
     print(f"    {sum(found.second)} of them with second derivatives; the last promised {last} of {costs[-1]:.2f}")
     assert missed < 0.01 and speed < 0.02 and (np.diff(costs) <= 0).all()
-    assert (np.abs(task.limit * np.tanh(found.u)) < task.limit).all()
-    assert (found.x[:, :n] > task.robot.coordinates.lower).all()
-    assert (found.x[:, :n] < task.robot.coordinates.upper).all()
+    assert (np.abs(task.limit * np.tanh(found.z[:, 2 * n :])) < task.limit).all()
+    assert (found.z[:, :n] > task.robot.coordinates.lower).all()
+    assert (found.z[:, :n] < task.robot.coordinates.upper).all()
     # What would not be so if a derivative were wrong: promises are kept, and each has twice the digits of the last.
     assert abs((costs[-3] - costs[-4]) / promised[-3] - 1) < 0.1
     assert promised[-1] > 1e-3 * promised[-2] and promised[-2] > 0.1 * promised[-3] and all(found.second[-3:])
     return found
 
 
-def compared(task, rounds=3, iterations=25):
+def compared(arm, rounds=3, iterations=25):
     """iLQR alone by both, in turn: milliseconds of the parts of an iteration, medians."""
-    arms = {"linkwork": Native(task)} | ({"Pinocchio": Pinocchio(task)} if pin else {})
+    task, arms = arm.task, {"linkwork": arm} | ({"Pinocchio": Pinocchio(arm.task)} if pin else {})
     runs = {name: [] for name in arms}
     for _ in range(rounds):
         for name, arm in arms.items():
@@ -340,7 +317,10 @@ def draw(path, task, swing, alone, reach, times):
     upper, lower = figure.subfigures(2, 1, height_ratios=(1, 1.45))
     film, (forces, costs, bars) = upper.subplots(), lower.subplots(1, 3, width_ratios=(1.15, 1.1, 0.9))
     t = dt * np.arange(task.steps + 1)
-    chain = [task.robot.pose(f"panda_link{k}", swing.x[:, :n])[:, :2, 3] for k in (0, 2, 3, 4, 5, 6, 7, 8)]
+    chain = [
+        task.robot.pose(f"panda_link{k}", np.vstack([swing.z[:, :n], swing.end[:n]]))[:, :2, 3]
+        for k in (0, 2, 3, 4, 5, 6, 7, 8)
+    ]
     along = 3.0 * t  # each moment is drawn at its place, three metres a second
     points = np.stack(chain, axis=1) + np.stack([along, 0 * t], axis=-1)[:, None]
     film.plot(*points[:, -1].T, color="C1", linewidth=1)
@@ -352,7 +332,7 @@ def draw(path, task, swing, alone, reach, times):
     film.margins(0.02, 0.06)
     film.grid(visible=False)
     film.spines["left"].set_visible(False)
-    tau = np.tanh(swing.u)
+    tau = np.tanh(swing.z[:, 2 * n :])
     for k in (0, 1, 3):
         forces.step(t[:-1], 100 * tau[:, k], where="post", label=f"joint {k + 1}")
     for sign in (-100, 100):
@@ -378,8 +358,8 @@ def draw(path, task, swing, alone, reach, times):
 
 
 if __name__ == "__main__":
-    reach, task = solved("reach", reaching()), swinging()
-    swing = solved("swing-up", task)
-    times = compared(task)
-    alone = ilqr(Native(task), held(task), 100)
-    draw(next((name for name in sys.argv[1:] if name.endswith(".png")), "ilqr.png"), task, swing, alone, reach, times)
+    reach, arm = solved("reach", Native(reaching())), Native(swinging())
+    swing, times = solved("swing-up", arm), compared(arm)
+    alone = ilqr(arm, held(arm.task), 100)
+    path = next((name for name in sys.argv[1:] if name.endswith(".png")), "ilqr.png")
+    draw(path, arm.task, swing, alone, reach, times)
