@@ -16,7 +16,6 @@ from linkwork.drawing import STYLE
 
 robot = linkwork.load("biped")
 feet = ("left_sole", "right_sole")
-legs = [slice(6, 12), slice(12, 18)]  # of the velocities
 dt, every = 0.002, 0.02  # of the simulation, and of the plan
 
 # -- the plan: where the soles and the centre of mass are
@@ -52,27 +51,28 @@ def plan():
         soles[:, 0] += ahead
 
 
-def reached(q, soles, above):
-    """Joints that put flat soles and the centre of mass where they should be, the torso upright: by Newton's steps."""
-    for _ in range(8):
-        q[:2] += above - robot.center_of_mass(q)[:2]
-        for leg, foot, place in zip(legs, feet, soles, strict=True):
-            T, J = robot.pose(foot, q), robot.jacobian(foot, q)[:, leg]
-            turned = 0.5 * np.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]])
-            step = np.linalg.solve(J, np.concatenate([place - T[:3, 3], -turned]))
-            q[leg.start + 1 : leg.stop + 1] += step
-    return q.copy()
+def stand(robot, soles, above):
+    """Positions with flat soles and the centre of mass where they should be, the torso upright."""
+
+    def whole(x):
+        return np.concatenate([x[:2], start[2:7], x[2:]])
+
+    def error(x):
+        away = [robot.center_of_mass(whole(x))[:2] - above]
+        for foot, place in zip(feet, soles, strict=True):
+            T = robot.pose(foot, whole(x))
+            away += [T[:3, 3] - place, T[[2, 0, 1], [1, 2, 0]]]
+        return np.concatenate(away)
+
+    root = linkwork.find_root(error, np.concatenate([start[:2], start[7:]]))
+    return {"q": whole(root.x), "solved": root.solved}
 
 
 crouch = {"hip_pitch": -0.45, "knee": 0.9, "ankle_pitch": -0.45}
 low = robot.coordinates.positions.to_dict(np.array(robot.home))
-start = robot.standing_position(
-    {**low, **{f"{side}_{name}": x for side in ("left", "right") for name, x in crouch.items()}}
-)
-q, rows = start.copy(), []
-for t, soles, above, on in plan():
-    rows.append((t, reached(q, soles, above), on))
-times, planned, support = (np.array(part) for part in zip(*rows, strict=True))
+start = robot.standing_position(low | {f"{side}_{name}": x for side in ("left", "right") for name, x in crouch.items()})
+times, soles, above, support = (np.array(part) for part in zip(*plan(), strict=True))
+planned, solved = robot.function(stand, soles=(2, 3), above=2)(soles, above)
 still = np.zeros(robot.nv)
 tau, forces = robot.contact_inverse_dynamics(planned, still, still, support)
 print(robot.contact_forces(planned[0], forces=forces[0]))
@@ -87,7 +87,7 @@ loads = robot.contact_forces(walk.q, forces=walk.contact_forces)
 walked = walk.q[-1, 0] - walk.q[0, 0]
 print(*walk.notes, sep="\n")
 print(f"the torso went {walked:.2f} m, the energy balance is off by {walk.drift['energy']:.2f} J")
-assert walked > 0.7 * STEP and walk.q[-1, 2] > 0.85  # it stands
+assert solved.all() and walked > 0.7 * STEP and walk.q[-1, 2] > 0.85  # it stands
 
 # -- the push, on the torso
 
