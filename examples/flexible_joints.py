@@ -10,46 +10,21 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.control import ComputedTorque, Quintic
 from linkwork.drawing import STYLE, name_lines
 from linkwork.model import ElasticDrive
 
 joints = linkwork.load("planar2r").joint_names
-start, end, swing, seconds, step = np.array([-1.2, 0.4]), np.array([0.5, 1.1]), 1.0, 2.0, 1e-3
-times = np.arange(0, seconds, step)
-
-
-def motors(t):
-    """Positions, velocities and accelerations: from rest to rest, then still (a polynomial of least jerk)."""
-    x = np.clip(t / swing, 0, 1)
-    shape = [10 * x**3 - 15 * x**4 + 6 * x**5, 30 * (x - x**2) ** 2 / swing, 60 * (x - 3 * x**2 + 2 * x**3) / swing**2]
-    return np.array([start + (end - start) * shape[0], (end - start) * shape[1], (end - start) * shape[2]])
-
-
-def vector(motor, spring):
-    """Motors and springs of the joints, in turn."""
-    return np.stack([motor, spring], axis=-1).ravel()
+start, seconds, step = np.array([-1.2, 0.4]), 2.0, 1e-3
+path = Quintic(start, [0.5, 1.1], duration=1.0)  # of the motors
 
 
 def simulate(robot, stiffness):
-    """Deflections of the springs and forces of the motors along the swing."""
-
-    def slope(t, springs):
-        position, velocity, acceleration = motors(t)
-        result = robot.hybrid_dynamics(vector(position, springs[:2]), vector(velocity, springs[2:]), acceleration)
-        return np.concatenate([springs[2:], result.a]), result.tau
-
-    springs, history, forces = np.zeros(4), [], []
+    """The swing: computed torque gives the motors exactly their accelerations, whatever the springs do."""
+    q = np.stack([start, np.zeros(2)], axis=-1).ravel()  # motors and springs of the joints, in turn
     for _ in range(50):  # hang in the springs before the start
-        springs[:2] = -robot.gravity(vector(start, springs[:2]))[1::2] / stiffness
-    for t in times:
-        k1, tau = slope(t, springs)
-        history.append(springs[:2])
-        forces.append(tau)
-        k2, _ = slope(t + step / 2, springs + step / 2 * k1)
-        k3, _ = slope(t + step / 2, springs + step / 2 * k2)
-        k4, _ = slope(t + step, springs + step * k3)
-        springs = springs + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    return np.array(history), np.array(forces)
+        q[1::2] = -robot.gravity(q)[1::2] / stiffness
+    return robot.simulate(q, None, seconds, step, torque=ComputedTorque(100, 20), reference=path, method="rk4")
 
 
 matplotlib.style.use(STYLE)
@@ -59,9 +34,10 @@ largest = []
 for stiffness in (3e4, 12e4, 48e4):
     drives = {joint: ElasticDrive(stiffness, motor_inertia=100, damping=0.002 * stiffness) for joint in joints}
     robot = linkwork.load("planar2r", elastic=drives)
-    springs, forces = simulate(robot, stiffness)
+    motion = simulate(robot, stiffness)
+    times, springs, forces = motion.t, motion.q[:, 1::2], motion.tau[:, ::2]
     rigid = linkwork.load("planar2r", elastic=drives, lock=dict.fromkeys(joints, 0.0))  # rotors, but no springs
-    needed = rigid.inverse_dynamics(*np.array([motors(t) for t in times]).swapaxes(0, 1))
+    needed = rigid.inverse_dynamics(*path.sample(times))
     largest.append(np.abs(springs).max())
     off, most = np.abs(forces - needed).max(), np.abs(needed).max()
     print(
