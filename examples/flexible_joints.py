@@ -24,7 +24,7 @@ def simulate(robot, stiffness):
     q = np.stack([start, np.zeros(2)], axis=-1).ravel()  # motors and springs of the joints, in turn
     for _ in range(50):  # hang in the springs before the start
         q[1::2] = -robot.gravity(q)[1::2] / stiffness
-    return robot.simulate(q, None, seconds, step, torque=ComputedTorque(100, 20), reference=path, method="rk4")
+    return robot.simulate(q, None, seconds, step, torque=ComputedTorque(0, 0), reference=path, method="rk4")
 
 
 matplotlib.style.use(STYLE)

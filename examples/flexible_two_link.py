@@ -11,47 +11,28 @@ from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.control import ComputedTorque, Quintic
 from linkwork.drawing import STYLE, name_lines
 from linkwork.view.shapes import curves, poses
 
 robot = linkwork.load("flexible-two-link")
 rigid = linkwork.load("flexible-two-link", lock={"bend1": [0, 0], "bend2": [0, 0]})
-start, end, swing, seconds, step = np.array([-0.6, 0.5]), np.array([0.7, 1.0]), 3.5, 8.0, 2e-3
-times = np.arange(0, seconds, step)
-motors, modes = [0, 3], [1, 2, 4, 5]  # places in q
+swing, seconds, step = 3.5, 8.0, 2e-3
+path = Quintic([-0.6, 0.5], [0.7, 1.0], duration=swing)  # of the motors
+motors = [0, 3]  # places in q; the others are those of the modes
 
 
-def planned(t):
-    """Positions, velocities and accelerations of the motors: from rest to rest with least jerk, then still."""
-    x = np.clip(t / swing, 0, 1)
-    shape = [10 * x**3 - 15 * x**4 + 6 * x**5, 30 * (x - x**2) ** 2 / swing, 60 * (x - 3 * x**2 + 2 * x**3) / swing**2]
-    return np.array([start + (end - start) * shape[0], (end - start) * shape[1], (end - start) * shape[2]])
+def whole(motor):
+    """All positions, the links straight."""
+    q = np.zeros(6)
+    q[motors] = motor
+    return q
 
 
-def whole(motor, bent):
-    vector = np.zeros(6)
-    vector[motors], vector[modes] = motor, bent
-    return vector
-
-
-def slope(t, state):
-    """How the modes move on, and the forces of the motors."""
-    position, velocity, acceleration = planned(t)
-    result = robot.hybrid_dynamics(whole(position, state[:4]), whole(velocity, state[4:]), acceleration)
-    return np.concatenate([state[4:], result.a]), result.tau
-
-
-state, path, forces = np.zeros(8), [], []
-for t in times:
-    k1, tau = slope(t, state)
-    path.append(whole(planned(t)[0], state[:4]))
-    forces.append(tau)
-    k2, _ = slope(t + step / 2, state + step / 2 * k1)
-    k3, _ = slope(t + step / 2, state + step / 2 * k2)
-    k4, _ = slope(t + step, state + step * k3)
-    state = state + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-q, forces = np.array(path), np.array(forces)
-needed = rigid.inverse_dynamics(*np.array([planned(t) for t in times]).swapaxes(0, 1))
+# Computed torque gives the motors exactly their accelerations, whatever the links do.
+swung = robot.simulate(whole(path(0).q), None, seconds, step, torque=ComputedTorque(0, 0), reference=path, method="rk4")
+times, q, forces = swung.t, swung.q, swung.tau[:, motors]
+needed = rigid.inverse_dynamics(*path.sample(times))
 tips = q[:, [1, 4]] + q[:, [2, 5]]  # every shape is one at the tip
 largest, after = np.abs(tips).max(), np.abs(tips[times > swing]).max()
 print(f"the tips give way by {100 * largest:.1f} cm, and after the swing they move on by {100 * after:.1f} cm")
@@ -66,7 +47,7 @@ def drawn(moment):
 
 
 hand = robot.pose("payload", q)[:, :2, 3]
-straight = rigid.pose("payload", np.array([planned(t)[0] for t in times]))[:, :2, 3]
+straight = rigid.pose("payload", path.sample(times).q)[:, :2, 3]
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(9, 4.2))
 axes, *others = (figure.add_subplot(*place) for place in ((1, 2, 1), (2, 2, 2), (2, 2, 4)))
@@ -108,7 +89,7 @@ if film := next((name for name in sys.argv[1:] if name.endswith(".gif")), None):
 
     def show(moment):
         k = round(moment / step)
-        x, still = drawn(q[k]), drawn(whole(planned(times[k])[0], 0))
+        x, still = drawn(q[k]), drawn(whole(path(times[k]).q))
         ghost.set_data(*still.T)
         trace.set_data(*hand[: k + 1].T)
         arm.set_data(*x.T)

@@ -10,51 +10,32 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork.control import ComputedTorque, Point, Quintic
 from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("space-arm")
-n, period, rounds, step = len(robot.joint_names), 10.0, 3, 0.02
-times = np.arange(0, rounds * period, step)
+period, rounds, step = 10.0, 3, 0.02
+angles = [Quintic([0.0], [2 * np.pi], period, begin=k * period) for k in range(rounds)]
 
 
 def arm(t):
     """Positions, velocities and accelerations of the joints: round a circle of yaw and pitch, from rest to rest."""
-    x, rate = t / period % 1, 1 / period
-    angle = 2 * np.pi * (10 * x**3 - 15 * x**4 + 6 * x**5)
-    speed = 2 * np.pi * 30 * (x - x**2) ** 2 * rate
-    change = 2 * np.pi * 60 * (x - 3 * x**2 + 2 * x**3) * rate**2
-    c, s = np.cos(angle), np.sin(angle)
-    circle = np.zeros((3, n))
-    circle[:, 0] = 1.2 * np.array([1 - c, s * speed, c * speed**2 + s * change])
-    circle[:, 1] = 0.6 * np.array([s, c * speed, c * change - s * speed**2])
-    return circle
+    angle, speed, change = (sum(parts) for parts in zip(*(each(t) for each in angles), strict=True))
+    c, s, others = np.cos(angle), np.sin(angle), np.zeros(len(robot.joint_names) - 2)
+    yaw = 1.2 * (1 - c), 1.2 * s * speed, 1.2 * (c * speed**2 + s * change)
+    pitch = 0.6 * s, 0.6 * c * speed, 0.6 * (c * change - s * speed**2)
+    return Point(*(np.concatenate([*parts, others]) for parts in zip(yaw, pitch, strict=True)))
 
 
-def slope(t, base):
-    """How the base moves on: its pose by its velocity, its velocity by the dynamics of the whole."""
-    position, velocity, acceleration = arm(t)
-    q, v = np.concatenate([base[:7], position]), np.concatenate([base[7:], velocity])
-    x, y, z, w = base[3:7]
-    turn = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]) @ v[3:6]
-    result = robot.hybrid_dynamics(q, v, acceleration)  # no wrench on the base: it is free
-    return np.concatenate([robot.pose("satellite", q)[:3, :3] @ v[:3], turn, result.a])
-
-
-base, path = np.array([0.0] * 6 + [1] + [0] * 6), []
-for t in times:
-    path.append(base)
-    k1 = slope(t, base)
-    k2 = slope(t + step / 2, base + step / 2 * k1)
-    k3 = slope(t + step / 2, base + step / 2 * k2)
-    k4 = slope(t + step, base + step * k3)
-    base = base + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-
-bases, joints = np.array([*path, base]), np.array([arm(t) for t in (*times, rounds * period)])
-q = np.concatenate([bases[:, :7], joints[:, 0]], axis=-1)
-v = np.concatenate([bases[:, 7:], joints[:, 1]], axis=-1)
+# Computed torque gives the joints exactly their accelerations. No wrench acts on the base: it is free.
+motion = robot.rollout(
+    robot.coordinates.neutral(), np.zeros(robot.nv), ComputedTorque(0, 0), step, round(rounds * period / step),
+    reference=arm, method="dormand-prince-5", outputs=("q", "momentum", "center_of_mass"),
+)  # fmt: skip
+q = motion.q
 turned = np.degrees(2 * np.arctan2(np.linalg.norm(q[:, 3:6], axis=-1), np.abs(q[:, 6])))
-momentum = np.abs(robot.momentum(q, v)).max()
-moved = np.abs(robot.center_of_mass(q) - robot.center_of_mass(q[0])).max()
+momentum = np.abs(motion.momentum).max()
+moved = np.abs(motion.center_of_mass - motion.center_of_mass[0]).max()
 for k in range(1, rounds + 1):
     angle = turned[round(k * period / step)]
     print(f"after round {k} the arm is back where it was, and the satellite is turned by {angle:.1f} degrees")
@@ -63,9 +44,8 @@ print(f"momentum never exceeds {momentum:.0e} N m s, the centre of mass stays wi
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(8, 5))
 upper, lower = figure.subplots(2, sharex=True)
-moments = np.append(times, rounds * period)
-upper.plot(moments, np.degrees(joints[:, 0, :2]), label=robot.joint_names[:2])
-lower.plot(moments, turned, color="C2")
+upper.plot(motion.t, np.degrees(q[:, 7:9]), label=robot.joint_names[:2])
+lower.plot(motion.t, turned, color="C2")
 upper.set(ylabel="arm (degrees)", title="Round a closed path of the joints, the satellite turns")
 lower.set(ylabel="satellite, turned by (degrees)", xlabel="time (s)")
 name_lines(upper)
