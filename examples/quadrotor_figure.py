@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 
 import linkwork
 from linkwork import TracedRobot
-from linkwork.control import clip
 from linkwork.drawing import STYLE
 
 robot = linkwork.load("quadrotor")
@@ -46,7 +45,7 @@ def fly(t, q, v, reference):
     wanted = np.stack([np.cross(left, up), left, up], axis=1)
     error = wanted.T @ R - R.T @ wanted
     turn = -np.array([0.6, 0.6, 0.05]) * [error[2, 1], error[0, 2], error[1, 0]] - np.array([0.12, 0.12, 0.04]) * v[3:]
-    return {"commands": clip(thrusts @ np.array([force @ R[:, 2], *turn]), 0, 6)}  # rotors do not pull
+    return {"commands": np.clip(thrusts @ np.stack([force @ R[:, 2], *turn]), 0, 6)}  # rotors do not pull
 
 
 start = home.copy()
@@ -57,19 +56,15 @@ away = np.linalg.norm(motion.q[:, :3] - x, axis=1)
 print(f"after {motion.t[-1]:g} s it flies at up to {speed.max():.1f} m/s, {away[-6000:].max():.2f} m from the path")
 print(f"thrusts between {motion.commands.min():.2f} and {motion.commands.max():.2f} N; 2.7 N each would hold it still")
 
-corners = {name: robot.pose(name, motion.q)[:, :3, 3] for name in robot.command_names}
-arms = [
-    np.stack([corners[a], corners[b]], axis=1)
-    for a, b in zip(robot.command_names[:2], robot.command_names[2:], strict=True)
-]
+rotors = np.stack(robot.compile([f"pose:{name}" for name in robot.command_names])(motion.q), axis=1)[..., :3, 3]
 
 
 def draw(axes, k, width=1.5):
     """The body at a time, its arms twice as long as they are."""
     middle = motion.q[k, :3]
-    for arm, color in zip(arms, ("C0", "C3"), strict=True):
+    for arm, color in zip(rotors[k, [[0, 2], [1, 3]]], ("C0", "C3"), strict=True):
         axes.plot(
-            *(middle + 2 * (arm[k] - middle)).T,
+            *(middle + 2 * (arm - middle)).T,
             color=color,
             linewidth=width,
             marker="o",

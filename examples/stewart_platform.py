@@ -10,34 +10,28 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import linkwork
+from linkwork import rotations
 from linkwork.drawing import STYLE, name_lines
 
 robot = linkwork.load("gough-stewart")
 period, radius, height, heave, lean = 2.0, 0.12, 1.05, 0.05, 0.15
-t = np.linspace(0, period, 401)
-rate = 2 * np.pi / period
-c, s, zero, one = np.cos(rate * t), np.sin(rate * t), np.zeros_like(t), np.ones_like(t)
-
-# Where the platform is, how fast, how that changes: in the world, turns as quaternions about an axis that goes round.
-p = np.stack([radius * c, radius * s, height + heave * np.sin(2 * rate * t)], axis=-1)
-dp = rate * np.stack([-radius * s, radius * c, 2 * heave * np.cos(2 * rate * t)], axis=-1)
-ddp = rate**2 * np.stack([-radius * c, -radius * s, -4 * heave * np.sin(2 * rate * t)], axis=-1)
-half = np.sin(lean / 2)
-turn = np.stack([half * s, -half * c, zero, np.cos(lean / 2) * one], axis=-1)
-dturn = rate * half * np.stack([c, s, zero, zero], axis=-1)
-ddturn = rate**2 * half * np.stack([-s, c, zero, zero], axis=-1)
+t, rate = np.linspace(0, period, 401), 2 * np.pi / period
 
 
-def spin(turn, change):
-    """2 (conjugate of turn) * change: angular velocity in the platform's axes, or its rate."""
-    u, w, du, dw = turn[:, :3], turn[:, 3:], change[:, :3], change[:, 3:]
-    return 2 * (w * du - dw * u - np.cross(u, du))
+def place(robot, t):
+    """Place and rotation of the platform, which leans about an axis that goes round."""
+    c, s = np.cos(rate * t), np.sin(rate * t)
+    p = np.stack([radius * c, radius * s, height + heave * np.sin(2 * rate * t)])
+    return {"p": p, "R": rotations.exp(lean * np.stack([s, -c, 0.0]))}
 
 
-q = robot.assemble(np.concatenate([p, turn], axis=-1)).require()  # all joints, the loops closed
-R = robot.pose("platform", q)[:, :3, :3]
+position = robot.function(place, t=())
+velocity = position.derivative("t")
+(p, R), (dp, dR), (ddp, ddR) = (function(t) for function in (position, velocity, velocity.derivative("t")))
+q = robot.assemble(np.concatenate([p, rotations.to_quaternion(R)], axis=-1)).require()  # all joints, the loops closed
 inward = np.swapaxes(R, 1, 2)
-w, dw = spin(turn, dturn), spin(turn, ddturn)
+# The skew parts of R' dR and R' ddR are the matrices of the angular velocity, in the platform's axes, and of its rate.
+w, dw = (0.5 * (A - np.swapaxes(A, 1, 2))[:, [2, 0, 1], [1, 2, 0]] for A in (inward @ dR, inward @ ddR))
 u = np.einsum("kij,kj->ki", inward, dp)
 v = np.concatenate([u, w], axis=-1)
 a = np.concatenate([np.einsum("kij,kj->ki", inward, ddp) - np.cross(w, u), dw], axis=-1)  # rates of the components of v
@@ -59,8 +53,8 @@ assert measured.solved.all() and np.allclose(measured.q[:, :3], p[::50])
 matplotlib.style.use(STYLE)
 figure = Figure(figsize=(10, 4.2))
 space = figure.add_subplot(1, 2, 1, projection="3d")
-feet = np.stack([robot.pose(f"leg{k}_cross", q)[:, :3, 3] for k in range(1, 7)], axis=1)
-balls = np.stack([robot.pose(f"leg{k}_rod", q)[:, :3, 3] for k in range(1, 7)], axis=1)
+ends = robot.compile([f"pose:leg{k}_{end}" for end in ("cross", "rod") for k in range(1, 7)])(q)
+feet, balls = np.split(np.stack(ends, axis=1)[..., :3, 3], 2, axis=1)
 ring = [0, 1, 2, 3, 4, 5, 0]
 space.plot(*feet[0, ring].T, color="black")
 for k, alpha in ((0, 1.0), (133, 0.25), (266, 0.25)):
