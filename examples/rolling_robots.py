@@ -52,16 +52,16 @@ crawl = snake.simulate(
 print(f"the snake: {np.hypot(*crawl.q[-1, :2]) / 2:.2f} m in each period, conditioning at least "
       f"{snake.conditioning(crawl.q).min():.2f}, slip at most {crawl.drift['loop_rates']:.0e} m/s")  # fmt: skip
 
-WHEELS = ("rear_left_wheel", "rear_right_wheel", "front_left_wheel", "front_right_wheel")
+parts = ("chassis", "rear_left_wheel", "rear_right_wheel", "front_left_wheel", "front_right_wheel")
+car_poses = car.compile([f"pose:{name}" for name in parts])
+snake_poses = snake.compile([f"pose:link{k}" for k in range(1, 6)])
 
 
 def car_shape(q):
     """Outlines from above: the chassis, and its wheels."""
-    T = car.pose("chassis", q)
-    body = np.array([[-0.7, -0.85], [3.3, -0.85], [3.3, 0.85], [-0.7, 0.85]]) @ T[:2, :2].T + T[:2, 3]
-    shapes = [body]
-    for name in WHEELS:
-        T = car.pose(name, q)
+    T, *wheels = car_poses(q)
+    shapes = [np.array([[-0.7, -0.85], [3.3, -0.85], [3.3, 0.85], [-0.7, 0.85]]) @ T[:2, :2].T + T[:2, 3]]
+    for T in wheels:
         axle = T[:2, 2]
         ahead = np.array([axle[1], -axle[0]])
         corners = ((0.3, 0.12), (0.3, -0.12), (-0.3, -0.12), (-0.3, 0.12))
@@ -71,7 +71,7 @@ def car_shape(q):
 
 def snake_shape(q):
     """Points along the back, and ends of the wheels' axles."""
-    ends = [snake.pose(f"link{k}", q) for k in range(1, 6)]
+    ends = snake_poses(q)
     nose = ends[0][:2, 3] + 0.1 * ends[0][:2, 0]
     back = [nose, *(T[:2, 3] for T in ends[1:]), ends[-1][:2, 3] - 0.2 * ends[-1][:2, 0]]
     axles = []

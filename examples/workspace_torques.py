@@ -8,8 +8,8 @@ robot = linkwork.load("panda")
 lower, upper = robot.coordinates.lower, robot.coordinates.upper
 q = np.random.default_rng(1).uniform(lower, upper, size=(250_000, robot.nq))
 
-torque = robot.gravity(q)  # (250000, 7), one compiled call
-reach = np.linalg.norm(robot.pose("panda_link7", q)[:, :2, 3], axis=-1)
+torque, T = robot.compile(["gravity", "pose:panda_link7"])(q)  # (250000, 7) and (250000, 4, 4), one compiled call
+reach = np.linalg.norm(T[:, :2, 3], axis=-1)
 
 for name, column in zip(robot.joint_names, torque.T, strict=True):
     print(f"{name}: {np.abs(column).max():6.2f} N m at most, {np.abs(column).mean():6.2f} on average")
