@@ -28,6 +28,7 @@ except ImportError:
 n, dt = 7, 0.01
 X, U = slice(1, 2 * n + 1), slice(2 * n + 1, 3 * n + 1)  # places of x = (q, v) and u in quadratic models of (1, x, u)
 SIZES = 0.5 ** np.arange(8)  # of steps, tried side by side: one for each lane of a wide register
+METHODS = {"forward_dynamics": "crba+shared-axes"}  # that with the fewest instructions, so none is looked for
 HAND = "panda_link8"
 PARTS = ("slopes", "backward pass", "forward pass")
 
@@ -75,8 +76,8 @@ class Task:
         return 0.5 * (self.precise * np.sum(self.missed(robot, z[:n]) ** 2) + self.rest * np.sum(z[n:] ** 2))
 
     def __post_init__(self):
-        compiled = self.robot.function
-        step, along, end = compiled(self.step, z=3 * n), compiled(self.along, z=3 * n), compiled(self.end, z=2 * n)
+        step = self.robot.function(self.step, z=3 * n, methods=METHODS)
+        along, end = self.robot.function(self.along, z=3 * n), self.robot.function(self.end, z=2 * n)
         self.slopes, self.bends = step.derivative("z"), step.vjp("z").derivative("z", of="z_bar")
         self.cost = lambda z, x: along(z).sum(0) + end(x)  # of motions z (steps, ..., 21) that end at x (..., 14)
         self.models = quadratic(along), quadratic(end)
@@ -107,7 +108,7 @@ class Native:
         def follow(robot, x, ahead, K):
             return task.step(robot, np.concatenate([x, ahead + K @ x]))
 
-        self.follow = task.robot.function(follow, x=2 * n, ahead=n, K=(n, 2 * n))
+        self.follow = task.robot.function(follow, x=2 * n, ahead=n, K=(n, 2 * n), methods=METHODS)
 
     def motions(self, z, gains):
         """From the same start under u + size k + K dx, where dx is how far the new motion is from the old: each size
