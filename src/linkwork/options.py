@@ -117,8 +117,8 @@ class Options(_Options):
     vary: Mapping[str, Any] | None = option(
         "parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters (samples,"
         " bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset, stribeck,"
-        " stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3). Controllers keep"
-        " the robot's own parameters.",
+        " stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3); any other input that"
+        " ``linkwork.compile`` knows, such as geometry. Controllers keep the robot's own parameters.",
         methods=BATCHES,
         stepper="``stepper.vary`` may be changed between steps.",
     )

@@ -150,8 +150,9 @@ class RobotFunctions(Workspace):
                 Arrays may have an axis of samples first.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
-                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers keep the robot's own parameters.
+                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3); any
+                other input that ``linkwork.compile`` knows, such as geometry. Controllers keep the robot's own
+                parameters.
             wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Arrays may
                 have an axis of samples first.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by
@@ -250,8 +251,9 @@ class RobotFunctions(Workspace):
                 Samples that are reset start from them, too; ``stepper.memory`` has the states.
             vary: Parameters of each sample: mass (samples, bodies), with which moments and inertia scale; parameters
                 (samples, bodies, 10); payload, {frame: (samples, 10)}; rotor_inertia, viscous, coulomb, offset,
-                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3).
-                Controllers keep the robot's own parameters. ``stepper.vary`` may be changed between steps.
+                stribeck, stribeck_velocity, friction_width and stiffness (samples, joints); gravity (samples, 3); any
+                other input that ``linkwork.compile`` knows, such as geometry. Controllers keep the robot's own
+                parameters. ``stepper.vary`` may be changed between steps.
             wrenches: {frame: force and moment on it} in N and N m, (6,), (steps, 6), or a function of t. Numbers, (6,)
                 or (samples, 6), are the initial ``stepper.wrenches[frame]``.
             commands: Command inputs of the force laws, in the order of ``command_names``: (n,), (steps, n), a dict by

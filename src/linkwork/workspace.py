@@ -62,6 +62,7 @@ class Workspace:
         axes: str = "world",
         parameters: str = "minimal",
         drives: bool | Sequence[str] | None = None,
+        inputs: Sequence[str] = (),
     ) -> Function:
         """Return the compiled function of a quantity, from a cache.
 
@@ -71,6 +72,7 @@ class Workspace:
             axes: Axes of Jacobians: "world" or "local".
             parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``.
             drives: Drive parameters of the regressor, as for ``compile``.
+            inputs: Names of numbers of the robot that are inputs, as for ``compile``.
 
         Returns:
             The Function; the same object for the same options.
@@ -83,10 +85,10 @@ class Workspace:
             (4, 4)
         """
         drives = drives if drives is None or isinstance(drives, (bool, str)) else tuple(drives)
-        key = quantity, frame, axes, parameters, drives
+        key = quantity, frame, axes, parameters, drives, tuple(inputs)
         if key not in self._functions:
             options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "drives": drives}
-            self._functions[key] = compile(self.model, quantity, **options)
+            self._functions[key] = compile(self.model, quantity, inputs=inputs, **options)
         return self._functions[key]
 
     def assembler(self, known: str | Sequence[str] | None = None) -> Assembler:

@@ -11,6 +11,7 @@ from linkwork import LinkworkError, UnknownNameError, UnsupportedError
 from linkwork.formulations import methods
 from linkwork.io import read
 from linkwork.model import Placement
+from linkwork.model.description import foot_at
 from linkwork.model.geometry import written
 from linkwork.model.placement import ModifiedParameters
 from linkwork.model.rotations import rotation_from_rpy
@@ -215,6 +216,13 @@ LOOPS = {  # numbers that keep their loops planar, or any
 }  # fmt: skip
 
 
+def standing(description):
+    """The robot with a foot on each of two of its links."""
+    links = [joint.child for joint in description.joints if joint.motion.nv][-2:]
+    feet = [foot_at(f"foot{k}", link, size=(0.2, 0.1)) if k else foot_at("foot0", link) for k, link in enumerate(links)]
+    return replace(description, constraints=(*description.constraints, *feet))
+
+
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops(name):
     """At positions that close the loops with the other numbers; the choice of independent joints is the same."""
@@ -350,6 +358,81 @@ def test_rollouts():
     assert_close(one.q, all_of_them.q)
 
 
+MOVING = {  # robots with loops, with contacts, with both
+    "four-bar": (*LOOPS["four-bar"], ("rk4", "semi-implicit-euler", "rosenbrock")),
+    "3rpr": (*LOOPS["3rpr"], ("adams-bashforth-4", "semi-implicit-euler")),
+    "gough-stewart": (*LOOPS["gough-stewart"], ("rk4",)),
+    "on a floating base": (*LOOPS["on a floating base"], ("heun", "semi-implicit-euler")),
+    "biped": (read("biped"), 0.02, (), ("rk4",)),
+    "walking loop": (standing(LOOPS["on a floating base"][0]), 0.01, (), ("semi-implicit-euler",)),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_rollouts_of_loops_and_contacts(name):
+    """Rollouts with other placements in each sample are those of the files with these numbers."""
+    description, scale, nonzero, methods = MOVING[name]
+    robot = linkwork.load(description)
+    values = [changed(robot, scale, seed, nonzero) for seed in (1, 2, 3)]
+    others = [linkwork.load(reloaded(description, each)) for each in values]
+    q, v = np.array([other.home for other in others]), 0.3 * np.random.default_rng(0).normal(size=(3, robot.nv))
+    outputs, options = ["q", "v", "a", "kinetic_energy"], {}
+    if robot.model.switched:
+        options, outputs = {"contacts": np.ones(len(robot.model.switched))}, [*outputs, "contact_forces"]
+    if robot.model.constrained:
+        outputs += ["loop_residual", "constraint_forces"]
+    options |= {"dt": 1e-3, "steps": 5, "outputs": outputs}
+    geometry = np.array([[*each.values()] for each in values])
+    for method in methods:
+        run = robot.rollout(q, v, method=method, vary={"geometry": geometry}, **options)
+        stepper = robot.stepper(3, dt=1e-3, substeps=5, q0=q, v0=v, method=method, vary={"geometry": geometry},
+                                contacts=options.get("contacts"))  # fmt: skip
+        stepper.step()
+        for k, other in enumerate(others):
+            alone = other.rollout(q[k], v[k], method=method, **options)
+            for output in outputs:
+                size = max(1.0, np.abs(alone[output]).max())
+                assert_close(run[output][k] / size + 1.0, alone[output] / size + 1.0, tolerance=1e-11)
+            assert_close(stepper.q[k], alone.q[-1], tolerance=1e-11)
+        reset = robot.stepper(3, dt=1e-3, q0=q, v0=v, method=method, vary={"geometry": geometry},
+                              contacts=options.get("contacts"))  # fmt: skip
+        reset.step()
+        reset.vary["geometry"] = geometry[0]
+        reset.reset(np.array([False, True, False]), q[0], v[0])
+        for _ in range(5):
+            reset.step()
+        assert_close(reset.q[1], stepper.q[0], tolerance=1e-11)
+
+
+def test_start_of_loops():
+    """Positions that close the nominal loops are refused where the numbers of a sample open them."""
+    bar = linkwork.load("four-bar")
+    nominal = np.array([written(each).values for each in bar.model.geometry.placements.values()])
+    longer = nominal.copy()
+    longer[nominal[:, 3] != 0, 3] += 0.01
+    with pytest.raises(LinkworkError, match=r"with vary=\{'geometry'\}: the loops are not closed at q0"):
+        bar.rollout(bar.home, [0.0], steps=2, vary={"geometry": longer})
+    rows = {f"geometry:{name}": row for name, row in zip(bar.model.geometry.placements, nominal, strict=True)}
+    one = dict([*rows.items()][:1])
+    runs = [bar.rollout(bar.home, [1.0], dt=1e-3, steps=5, vary=vary) for vary in (one, rows, {})]
+    assert_close(runs[0].q, runs[2].q)
+    assert_close(runs[1].q, runs[2].q)
+    stepper = bar.stepper(2, q0=bar.home, vary={"geometry": nominal})
+    stepper.vary["geometry"] = longer
+    with pytest.raises(LinkworkError, match="the loops are not closed at q0"):
+        stepper.reset()
+    with pytest.raises(UnsupportedError, match="there are no gradients where the geometry of loops or contacts varies"):
+        bar.rollout(bar.home, [0.0], steps=2, vary={"geometry": nominal}, checkpoint_every=1)
+
+
+def test_warnings_about_rolling_with_other_geometry():
+    """Warnings about a motion know the placements of each sample."""
+    car = linkwork.load("car")
+    vary = {"geometry": [[*written(each).values] for each in car.model.geometry.placements.values()]}
+    expected = car.rollout(car.home, np.ones(car.nv), dt=1e-3, steps=3).notes
+    assert car.rollout(car.home, np.ones(car.nv), dt=1e-3, steps=3, vary=vary).notes == expected
+
+
 def test_refused():
     robot = linkwork.load(ARM)
     with pytest.raises(UnknownNameError, match="there is no joint, frame or cut joint 'wrist'"):
@@ -362,7 +445,3 @@ def test_refused():
     flexible = next(body.joint.name for body in beam.model.bodies if body.joint.kind.modes)
     with pytest.raises(UnknownNameError, match="there is no joint, frame or cut joint"):
         beam.compile("gravity", inputs=[f"geometry:{flexible}"])
-    bar = linkwork.load("four-bar")
-    nominal = bar.compile("loop_residual", inputs=["geometry"]).label.nominal["geometry"]
-    with pytest.raises(UnsupportedError, match="where it starts depends on it"):
-        bar.rollout(bar.home, [0.0], steps=2, vary={"geometry": np.reshape(nominal.values, (-1, 6))})

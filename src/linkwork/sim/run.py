@@ -86,7 +86,8 @@ class Run:
         steps = {"method": self.method, "dt": self.dt} if self.fixed else {}
         plant = self.setup.plant
         model = replace(self.model, soft_limits=plant.model.soft_limits) if self.model else plant.model
-        warnings = diagnostics(model, self.arrays, self.closeness, self.contact_checks, **steps)
+        geometry = self.setup.geometry
+        warnings = diagnostics(model, self.arrays, self.closeness, self.contact_checks, geometry=geometry, **steps)
         for note in (*warnings, *self.last_warnings):
             self.warn(note)
         if not self.setup.batched:

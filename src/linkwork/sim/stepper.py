@@ -20,10 +20,10 @@ from ..model.coordinates import real_numbers
 from ..options import Options, one_of_names, positive, require_dict, whole
 from ..workspace import Workspace
 from .plant.constrained import CONTACTS
-from .plant.initial_state import initial, initial_memory, rest, velocities
+from .plant.initial_state import initial, initial_memory, joint_velocities, rest, velocities
 from .plant.inputs import is_law, vector
 from .plant.instant import GAIN, REFERENCE, WRENCH
-from .plant.randomisation import is_varied
+from .plant.randomisation import is_varied, varied_geometry
 from .plant.sampled import flat_memory
 from .plant.setup import prepare
 from .run import Run
@@ -249,11 +249,15 @@ class Stepper:
             return
         start = self._setup.x0[chosen]
         parts = self._plant.parts(start)
-        if q is not None or v is not None:
+        geometry = {name: x[chosen] for name, x in varied_geometry(self._model, self.vary).items()}
+        elsewhere = q is not None or v is not None
+        if elsewhere or geometry:
             q = parts["q"] if q is None else self._rows("q", vector(self._model, "q", q, "q"), chosen)
             v = parts["v"] if v is None else self._rows("v", velocities(self._model, v, "v"), chosen)
-            parts["q"][:], parts["v"][:] = initial(self.workspace, q, v)[:2]
-            self._plant.place_contacts(parts)
+            parts["q"][:], v, _ = initial(self._model, q, v)
+            parts["v"][:] = joint_velocities(self.workspace, parts["q"], v, geometry)
+            self._plant.place_contacts(parts, geometry)
+        if elsewhere:
             for name, values in self._plant.sampled_start(parts["q"], parts["v"]).items():
                 parts[self._plant.part_of(name)][:] = values
         flat = flat_memory(self._plant.sampled, memory or {})

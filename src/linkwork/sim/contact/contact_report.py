@@ -16,7 +16,7 @@ from ...errors import ShapeError, UnsupportedError
 from ...model import Constraint, ConstraintKind, Model
 from ...model.coordinates import real_numbers
 from ...workspace import Workspace
-from ..plant.constrained import places_at
+from ..plant.constrained import places
 from ..plant.initial_state import velocities
 from ..plant.inputs import torques
 
@@ -183,9 +183,10 @@ def _checked(model: Model, q: Any, contact_forces: Any) -> tuple[np.ndarray, np.
 
 def _rotations(model: Model, q: np.ndarray) -> dict[str, np.ndarray]:
     """Rotation matrices (..., 3, 3) of the frames of contacts with a switch that hold rotations, by name."""
-    places, ends = places_at(model, q), np.cumsum(place_sizes(model))
+    numbers, ends = places(model, model.expand([*np.moveaxis(q, -1, 0)])), np.cumsum(place_sizes(model))
+    columns = [np.broadcast_to(x, q.shape[:-1]) for x in numbers]
     return {
-        contact.name: places[..., end - 9 : end].reshape(*q.shape[:-1], 3, 3)
+        contact.name: np.stack(columns[end - 9 : end], axis=-1).reshape(*q.shape[:-1], 3, 3)
         for contact, end in zip(model.switched, ends, strict=True)
         if contact.kind.holds_turns
     }

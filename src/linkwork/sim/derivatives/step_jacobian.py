@@ -52,7 +52,7 @@ from ...workspace import Cache
 from ..plant.constrained import places
 from ..plant.instant import MEMORY, Instant
 from ..plant.plant import CORRECTIONS, Plant
-from ..plant.randomisation import varied_numbers
+from ..plant.randomisation import varied, varied_numbers
 from ..schemes import rosenbrock
 from .transition import Flat, stages
 
@@ -97,12 +97,13 @@ def _program(plant: Plant, scheme: SingleStep) -> Program:
     def run(*values: Any) -> Mapping[str, Any]:
         inputs = dict(zip((port.name for port in ports), values, strict=True))
         q, v = seeded(model, inputs["q"], inputs["v"])
+        sample = varied(model, inputs, dual_plant.payload)
         if model.constrained:
-            (v,) = Problem(model, "joint_velocities").evaluate(q, v).values()
+            (v,) = Problem(sample, "joint_velocities").evaluate(q, v).values()
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(inputs, memory))]
         u = [dual(x, {n + k: 1}) for k, x in enumerate(x for name in actions(model) for x in inputs[name])]
         x = [*q, *v, *more]
-        current = places(model, model.expand(q)) if standing else []  # places of contacts follow q
+        current = places(sample, sample.expand(q)) if standing else []  # places of contacts follow q
         stand = [x + change_of(y) for x, y in zip(flattened(inputs, standing), current, strict=True)]
         x += [*[0] * (dual_plant.state_size - len(x) - len(stand)), *stand]
         after = split(_next_state(dual_plant, scheme, inputs, x, u), state)

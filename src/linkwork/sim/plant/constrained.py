@@ -6,7 +6,7 @@ positions where the mechanism itself is not, and motions pass through these posi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from ...program import Port, Program, interpret, trace
 from ...scalar import Scalar, positive_part, sign
 from ...scalar.orthogonal import dot
 from .instant import Instant
+from .randomisation import varied
 
 CONTACTS = "contacts"
 BEFORE = "contacts_before"  # contacts of the step that led to a state; none at the start
@@ -44,14 +45,20 @@ def places(model: Model, q: Sequence[Scalar]) -> list[Scalar]:
     return numbers
 
 
-def places_program(model: Model) -> Program:
-    """Return the program of ``places`` at positions q."""
-    return trace("places", lambda q: {"stand": places(model, model.expand(q))}, [Port("q", (model.nq,))])
+def places_program(model: Model, inputs: Mapping[str, tuple[int, ...]] = {}) -> Program:
+    """Return the program of ``places`` at positions q; ``inputs``: shapes of the numbers of the robot that vary."""
+
+    def run(q: list[Scalar], *values: Any) -> dict[str, Any]:
+        sample = varied(model, dict(zip(inputs, values, strict=True)))
+        return {"stand": places(sample, sample.expand(q))}
+
+    return trace("places", run, [Port("q", (model.nq,)), *(Port(name, shape) for name, shape in inputs.items())])
 
 
-def places_at(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the places of contacts at positions q (samples, nq)."""
-    return interpret(places_program(model), [q])[0]
+def places_at(model: Model, q: np.ndarray, inputs: Mapping[str, np.ndarray] = {}) -> np.ndarray:
+    """Return the places of contacts at positions q (samples, nq), with ``inputs`` (samples or 1, ...) that vary."""
+    shapes = {name: values.shape[1:] for name, values in inputs.items()}
+    return interpret(places_program(model, shapes), [q, *inputs.values()])[0]
 
 
 def off_the_ground(model: Model, stand: np.ndarray, contacts: np.ndarray) -> list[Note]:

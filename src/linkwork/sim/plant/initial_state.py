@@ -36,9 +36,8 @@ def initial_memory(
     return arrays
 
 
-def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """Return q and the velocities of all joints (samples, n), and the batch size, None for a single motion."""
-    model: Model = workspace.model
+def initial(model: Model, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """Return q and v (samples, n), and the batch size, None for a single motion."""
     q = rest(model) if q0 is None else vector(model, "q", q0, "q0")
     v = np.zeros(model.nv) if v0 is None else velocities(model, v0, "v0")
     batches = {len(x) for x in (q, v) if x.ndim == 2}
@@ -57,20 +56,32 @@ def initial(workspace: Workspace, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndar
             fix = "divide it by its norm; a rotation by w (rad) about a unit axis u is (u sin(w/2), cos(w/2))"
             raise ShapeError("a quaternion has not unit length", where="q0", got=got, fix=fix)
         q[:, entries] /= length[:, None]
-    if model.constrained:
-        residual = np.abs(workspace.compiled("loop_residual")(q)).max()
-        if not residual < OPEN:
-            raise LinkworkError(
-                "the loops are not closed at q0",
-                where=f"robot {model.name!r}",
-                got=f"open by {residual:g} (m or rad)",
-                fix=at_door(
-                    "q0 = robot.assemble(positions of the independent joints).q, or robot.home",
-                    "give --q of the independent joints alone, or omit it to start at home",
-                ),
-            )
-        v = _joint_velocities(workspace, q, v)
     return q, v, batch
+
+
+def joint_velocities(workspace: Workspace, q: np.ndarray, v: np.ndarray, geometry: Mapping[str, Any]) -> np.ndarray:
+    """Return the velocities of all joints (samples, n); raises if loops are open, or if velocities would open them.
+
+    ``geometry``: values of those inputs on which the loops depend, (samples or 1, ...), by name.
+    """
+    model: Model = workspace.model
+    if not model.constrained:
+        return v
+    residual = np.abs(workspace.compiled("loop_residual", inputs=[*geometry])(q, **geometry)).max()
+    if not residual < OPEN:
+        fix = at_door(
+            "q0 = robot.assemble(positions of the independent joints).q, or robot.home",
+            "give --q of the independent joints alone, or omit it to start at home",
+        )
+        if geometry:
+            fix = "give each sample a q0 that closes its loops; robot.assemble closes those of the robot's own numbers"
+        raise LinkworkError(
+            "the loops are not closed at q0",
+            where=f"robot {model.name!r}" + (f", with vary={{{', '.join(map(repr, geometry))}}}" if geometry else ""),
+            got=f"open by {residual:g} (m or rad)",
+            fix=fix,
+        )
+    return _joint_velocities(workspace, q, v, geometry)
 
 
 def velocities(model: Model, v: Any, where: str) -> np.ndarray:
@@ -83,21 +94,21 @@ def velocities(model: Model, v: Any, where: str) -> np.ndarray:
     return vector(model, "v_joints" if array.shape[-1:] == (model.coordinates.nv,) else "v", array, where)
 
 
-def _joint_velocities(workspace: Workspace, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _joint_velocities(workspace: Workspace, q: np.ndarray, v: np.ndarray, geometry: Mapping[str, Any]) -> np.ndarray:
     """Velocities of all joints (samples, n) that keep the loops closed."""
-    model = workspace.model
+    model, inputs = workspace.model, [*geometry]
     if not v.any():
         return np.zeros((len(q), model.coordinates.nv))
     if v.shape[-1] == model.nv:
-        if not (conditioning := workspace.compiled("conditioning")(q)).min() >= SINGULAR:
+        if not (conditioning := workspace.compiled("conditioning", inputs=inputs)(q, **geometry)).min() >= SINGULAR:
             raise LinkworkError(
                 "velocities of the independent joints do not determine the others at q0",
                 where=f"robot {model.name!r}",
                 got=f"conditioning {conditioning.min():.1e}",
                 fix=f"give v0 of all {model.coordinates.nv} joints: {model.coordinates.velocities}",
             )
-        return workspace.compiled("joint_velocities")(q, v)
-    residual_rate = np.abs(workspace.compiled("loop_rates")(q, v)).max()
+        return workspace.compiled("joint_velocities", inputs=inputs)(q, v, **geometry)
+    residual_rate = np.abs(workspace.compiled("loop_rates", inputs=inputs)(q, v, **geometry)).max()
     if not residual_rate < OPEN * max(1.0, np.abs(v).max()):
         raise LinkworkError(
             "velocities of all joints would open the loops",

@@ -99,6 +99,11 @@ class Inputs:
             raise ShapeError("wrong shape", where=where, got=full, expected=" or ".join(forms), fix=fix)
         return allowed[lead]
 
+    @property
+    def constant_arrays(self) -> dict[str, np.ndarray]:
+        """The constants in their shapes, (samples or 1, ...), by name."""
+        return {name: rows.reshape(-1, *self.shapes[name]) for name, rows in self.constants.items()}
+
     def add_gain(self, name: str, value: Any, shapes: Sequence[Shape], where: str) -> None:
         """Add a gain that has one of these ``shapes``, or any shape if there are none.
 

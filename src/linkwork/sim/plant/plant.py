@@ -151,8 +151,13 @@ class Plant:
         """Number of entries of the state."""
         return sum(port.size for port in self.state)
 
-    def initial_state(self, q: np.ndarray, v: np.ndarray, memory: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return x (samples, state_size) from q and v of all joints (samples, n); memory may be shared by samples."""
+    def initial_state(
+        self, q: np.ndarray, v: np.ndarray, memory: Mapping[str, np.ndarray], geometry: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return x (samples, state_size) from q and v of all joints (samples, n).
+
+        Memory may be shared by samples. ``geometry``: see ``varied_geometry``.
+        """
         x = np.zeros((len(q), self.state_size))
         parts = self.parts(x)
         parts["q"][:], parts["v"][:] = q, v
@@ -160,13 +165,13 @@ class Plant:
             parts[self.part_of(name)][:] = values
         if self.model.constrained:
             parts["closeness"][:, 0] = 1.0  # as far from singular as home
-        self.place_contacts(parts)
+        self.place_contacts(parts, geometry)
         return x
 
-    def place_contacts(self, parts: Mapping[str, np.ndarray]) -> None:
+    def place_contacts(self, parts: Mapping[str, np.ndarray], geometry: Mapping[str, np.ndarray]) -> None:
         """Set the places of the contacts to where q has them."""
         if self.has_contacts:
-            parts["stand"][:] = places_at(self.model, parts["q"])
+            parts["stand"][:] = places_at(self.model, parts["q"], geometry)
 
     def parts(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """Return views of the parts of the state (..., state_size), by name."""
@@ -359,16 +364,21 @@ class Plant:
     @cached_property
     def home_pivots(self) -> list[float]:
         """Pivots of the constraint equations at home, with which closeness to a singular position is compared."""
-        return self._evaluated_system(np.array(self.model.home), lambda system: system.pivots).tolist()
+        return self._evaluated_system(self.model, np.array(self.model.home), lambda system: system.pivots).tolist()
 
-    def distance_from_singular(self, q: np.ndarray) -> float:
-        """Return the distance from singular positions of the loops relative to home; NaN at a singular position."""
+    def distance_from_singular(self, model: Model, q: np.ndarray) -> float:
+        """Return the distance from singular positions of the loops relative to home; NaN at a singular position.
+
+        ``model``: the robot with the parameters of a sample.
+        """
         with np.errstate(all="ignore"):
-            return 1 / np.sqrt(self._evaluated_system(q, lambda system: system.closeness(self.home_pivots)).max())
+            closeness = self._evaluated_system(model, q, lambda system: system.closeness(self.home_pivots))
+            return 1 / np.sqrt(closeness.max())
 
-    def _evaluated_system(self, q: np.ndarray, values: Callable[[RegularSaddle], list[Scalar]]) -> np.ndarray:
+    def _evaluated_system(
+        self, model: Model, q: np.ndarray, values: Callable[[RegularSaddle], list[Scalar]]
+    ) -> np.ndarray:
         """Values of the saddle-point system at q."""
-        model = self.model
 
         def run(q: list[Scalar]) -> Mapping[str, Any]:
             return {"numbers": values(self.method.function.system(model, model.expand(q)))}

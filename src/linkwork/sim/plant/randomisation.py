@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
+from ...errors import LinkworkError, ShapeError, UnknownNameError
 from ...formulations import drives_of
 from ...model import Model, NumberInput, number_input, require_apart, with_numbers
 from ...model.number_inputs import KINDS, LAWS, OF_DRIVES, with_value
@@ -29,6 +29,12 @@ def varied_numbers(model: Model, names: Iterable[str], payload: str = "") -> dic
     """Return those inputs that have numbers of the robot; ``payload`` is the frame of the one called "payload"."""
     asked = ((name, f"payload:{payload}" if name == "payload" else name) for name in names if is_varied(name))
     return {name: number_input(model, each) for name, each in asked}
+
+
+def varied_geometry(model: Model, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those inputs on which closed loops and places of contacts depend."""
+    names = (name for name in inputs if is_varied(name) and name != "payload")
+    return {name: inputs[name] for name in names if number_input(model, name).placed}
 
 
 def varied(model: Model, values: Mapping[str, Any], payload: str = "") -> Model:
@@ -53,10 +59,6 @@ def add_varied(inputs: Inputs, model: Model, vary: Mapping[str, Any]) -> str:
     _require_law(model, vary)
     numbers = varied_numbers(model, vary, frame)
     require_apart(model, [each for name, each in numbers.items() if name != "mass" or "parameters" not in vary])
-    if model.constraints and (placed := [name for name, each in numbers.items() if each.placed]):
-        fix = "compile functions with geometry as an input, or load a robot with other numbers"
-        message = "the geometry of a robot with loops or contacts cannot vary: where it starts depends on it"
-        raise UnsupportedError(message, where="vary", got=placed[0], fix=fix)
     for name, each in numbers.items():
         where = f"vary[{name!r}]"
         inputs.add(name, vary[name], each.shape, where)

@@ -22,12 +22,12 @@ from ...program import Port
 from ...workspace import Cache, Workspace
 from ..trajectory.outputs import checked_outputs, is_own
 from .constrained import CONTACTS, off_the_ground
-from .initial_state import initial, initial_memory
+from .initial_state import initial, initial_memory, joint_velocities
 from .inputs import Inputs, by_name, is_law, torques
 from .instant import GAIN, MEMORY, REFERENCE, SAMPLED, WRENCH
 from .own_outputs import OwnOutputs
 from .plant import Plant
-from .randomisation import add_varied, is_varied, varied_numbers
+from .randomisation import add_varied, is_varied, varied, varied_geometry, varied_numbers
 from .sampled import Sampled, checked, flat_memory, gain_shapes, reference_function
 from .user_functions import UserFunction, command_function, content_key, controller_function, wrench_function
 
@@ -58,6 +58,16 @@ class Setup:
     def samples(self) -> int:
         """Number of samples."""
         return len(self.x0)
+
+    def model_of(self, sample: int) -> Model:
+        """Return the robot with the parameters of a sample."""
+        values = {name: x[min(sample, len(x) - 1)].tolist() for name, x in self.inputs.constant_arrays.items()}
+        return varied(self.plant.model, values, self.plant.payload)
+
+    @property
+    def geometry(self) -> dict[str, np.ndarray]:
+        """Numbers that vary on which closed loops and places of contacts depend, (samples or 1, ...), by name."""
+        return varied_geometry(self.plant.model, self.inputs.constant_arrays)
 
     @property
     def settable(self) -> dict[str, tuple[int, ...]]:
@@ -93,7 +103,7 @@ def prepare(
 ) -> Setup:
     """Return the setup of a simulation; a stepper, whose number of steps is open, passes None for ``steps``."""
     model: Model = workspace.model
-    q, v, batch = initial(workspace, q0, v0)
+    q, v, batch = initial(model, q0, v0)
     inputs = Inputs(batch, steps)
     sampled = checked(model, options.torque, options.observers)
     law = None if sampled and sampled[0].acts else _add_torque(inputs, model, options)
@@ -116,6 +126,8 @@ def prepare(
         message, fix = "a function with a sample time needs a reference", "add reference="
         raise LinkworkError(message, where="reference", fix=fix)
     payload = add_varied(inputs, model, options.vary) if options.vary else ""
+    geometry = varied_geometry(model, inputs.constant_arrays)
+    v = joint_velocities(workspace, q, v, geometry)
     _add_gains(inputs, law, sampled, options.gains or {})
     wrenches = {frame: _add_wrench(inputs, model, frame, value) for frame, value in (options.wrenches or {}).items()}
     functions = {
@@ -136,7 +148,7 @@ def prepare(
         outputs = recorded
         plant, notes = _plant(workspace, inputs, options, *acting, "work" in outputs)
     from_state = frozenset(name for each in sampled for name in each.memory) - {*memory}
-    x0 = plant.initial_state(q, v, plant.sampled_start(q, v) | memory if from_state else memory)
+    x0 = plant.initial_state(q, v, plant.sampled_start(q, v) | memory if from_state else memory, geometry)
     if has_contacts:
         first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
         notes = (*notes, *off_the_ground(model, plant.parts(x0)["stand"], first))

@@ -111,7 +111,7 @@ class Runner:
         q, v = self.setup.plant.positions_and_velocities(before[0, : self.loop.x])
         at = (step + 1) * self.dt
         fix = warning.message if warning else "use a smaller dt, smaller gains, or another method"
-        if model.constrained and not self.setup.plant.distance_from_singular(q) > SINGULAR:
+        if model.constrained and not self.setup.plant.distance_from_singular(self.setup.model_of(sample), q) > SINGULAR:
             fix = "the loops are at or near a singular position there; choose a motion that avoids it"
         return DivergedError(
             f"the motion is not finite after step {step + 1}, t = {at:g} s",

@@ -16,6 +16,7 @@ from ...formulations.quantities import conditioning
 from ...model import Model
 from ...notes import Note
 from ..contact.contact_report import ContactForces
+from ..plant.randomisation import varied
 from ..schemes.integrators import INTEGRATORS
 
 ENERGIES = ("kinetic_energy", "potential_energy", "work")
@@ -44,6 +45,7 @@ def diagnostics(
     contact_checks: Sequence[str] = CONTACT_CHECKS,
     method: str = "",
     dt: float = 0.0,
+    geometry: Mapping[str, np.ndarray] = {},
 ) -> Iterator[Note]:
     """Yield warnings about a motion.
 
@@ -54,22 +56,25 @@ def diagnostics(
         contact_checks: What to check of contacts that were held on the ground.
         method: Method, if all steps are equal.
         dt: Length of these steps.
+        geometry: Numbers that vary on which loops and contacts depend, (samples or 1, ...), by name.
     """
     if not len(arrays["t"]) or len(arrays) == 1:  # stopped before the first record
         return
     samples = next(array.shape[0] for name, array in arrays.items() if name != "t")
     times = len(arrays["t"])
+    columns = {name: np.moveaxis(x[:, None], (0, 1), (-2, -1)) for name, x in geometry.items()}
+    samples_model = varied(model, columns)  # arrays (samples or 1, 1) in place of numbers
     flat = np.zeros(samples, bool)
     if "q" in arrays and (model.n_configuration > model.nv or model.has_modes):
         every = -(-times // (BATCH_TIMES if samples > 1 else SINGLE_TIMES))
         t, q = arrays["t"][::every], np.asarray(arrays["q"][:, ::every])
         yield from _deflections(model, t, q)
         if model.n_configuration > model.nv:
-            flat = yield from _flat(model, t, q)
-            yield from _undetermined(model, t, q)
+            flat = yield from _flat(samples_model, t, q)
+            yield from _undetermined(samples_model, t, q)
     every = -(-times // (BATCH_TIMES if samples > 1 else MOST))
     seen = {name: x[::every] if name == "t" else x[:, ::every] for name, x in arrays.items()}
-    yield from _energy(model, seen, flat, method, dt)
+    yield from _energy(samples_model, seen, flat, method, dt)
     if model.soft_limits is None and "q" in arrays:
         every = -(-times // (min(BATCH_TIMES, max(FEW, times // SPARED)) if samples > 1 else SINGLE_TIMES))
         yield from _limits(model, arrays, slice((times - 1) % every, None, every))  # includes the last time
@@ -80,7 +85,7 @@ def diagnostics(
     if {"q", "contacts", "contact_forces"} <= arrays.keys():
         every = -(-times // CONTACT_TIMES)
         seen = {name: np.asarray(arrays[name][:, ::every]) for name in ("q", "contacts", "contact_forces")}
-        yield from _contacts(model, contact_checks, np.asarray(arrays["t"][::every]), **seen)
+        yield from _contacts(samples_model, contact_checks, np.asarray(arrays["t"][::every]), **seen)
 
 
 class Imbalance(NamedTuple):
@@ -162,7 +167,7 @@ def _conditioning_text(model: Model, arrays: Mapping[str, Any], sample: int) -> 
     every = -(-len(arrays["t"]) // SINGLE_TIMES)
     q = np.asarray(arrays["q"][sample, ::every])
     with np.errstate(all="ignore"):
-        well = np.broadcast_to(conditioning(model, list(q.T)), len(q))
+        well = np.broadcast_to(conditioning(model, list(q.T)), (len(arrays["q"]), len(q)))[sample]
     k = int(np.nanargmin(np.where(np.isfinite(q).all(axis=1) & np.isnan(well), 0.0, well)))
     return f" (conditioning of the loops down to {well[k]:.1g}, at t = {arrays['t'][k * every]:g} s)"
 
