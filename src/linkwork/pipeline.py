@@ -138,9 +138,10 @@ def bound(
         if parameters not in COLUMNS:
             raise UnknownNameError("treatment of parameters", parameters, COLUMNS)
         columns = parameter_vector(model, parameters, drives)
-        if parameters != "standard" and any(each.placed for each in number_inputs(model, inputs)):
+        placed = [each.name for each in number_inputs(model, inputs) if each.placed]
+        if parameters != "standard" and placed:
             message, fix = "which parameters act together depends on the geometry", 'parameters="standard"'
-            raise UnsupportedError(message, where=quantity, got=f"{parameters!r}, and geometry as an input", fix=fix)
+            raise UnsupportedError(message, where=quantity, got=f"{parameters!r}, and {placed[0]} as an input", fix=fix)
     return Problem(model, quantity, parameters=parameters, columns=columns, as_inputs=inputs, **options)
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import Joint, Model, Motor
-from ..scalar import Scalar, Scalars
+from ..scalar import Scalar, Scalars, is_zero
 
 Shares = list[tuple[int, float]]  # tree velocity indices of a motor's joints, and its entries of T
 
@@ -27,7 +27,8 @@ def motors(model: Model) -> Iterator[tuple[Motor, Shares]]:
     at = {model.joint(i).name: model.freedoms(i).start for i, _ in model.outward()} if model.transmissions else {}
     for transmission in model.transmissions:
         for motor, row in zip(transmission.motors, transmission.matrix, strict=True):
-            yield motor, [(at[name], ratio) for name, ratio in zip(transmission.joints, row, strict=True) if ratio]
+            pairs = zip(transmission.joints, row, strict=True)
+            yield motor, [(at[name], ratio) for name, ratio in pairs if not is_zero(ratio)]
 
 
 def drives_of(model: Model) -> list[Joint | Motor]:

@@ -18,6 +18,7 @@ from .constraints import ConstraintKind, Foot
 from .conventions import Convention
 from .coordinates import Segment
 from .drive import JointValues, Transmission
+from .element import Element, number
 from .joints import FIXED, FLOATING, JointKind, joint_kind
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -223,7 +224,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Mimic:
+class Mimic(Element):
     """A mimic joint follows another: ``position = multiplier * position(joint) + offset``.
 
     Args:
@@ -237,8 +238,15 @@ class Mimic:
     """
 
     joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
+    multiplier: float = number(1.0)
+    offset: float = number(0.0, unit="rad, m")
+
+
+@dataclass(frozen=True)
+class Lead(Element):
+    """How far a helical joint moves along its axis, m/rad."""
+
+    pitch: float = number(unit="m/rad")
 
 
 @dataclass(frozen=True, eq=False)

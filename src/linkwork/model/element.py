@@ -8,7 +8,7 @@ Constraints, drives, friction laws, force laws and materials of links are elemen
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -55,6 +55,7 @@ class Rule:
     parameter  its name in the regressor, if forces are linear in it
     written    whether files give it under its key
     switch     whether zero selects another law, so that zero cannot be replaced by other numbers later
+    built_in   whether it is never an input: it selects equations, or no equation has it
     """
 
     key: str = ""
@@ -67,6 +68,7 @@ class Rule:
     parameter: str = ""
     written: bool = True
     switch: bool = False
+    built_in: bool = False
 
     @property
     def expected(self) -> str:
@@ -88,6 +90,15 @@ class Rule:
 
     def read(self, reader: Any, node: Any) -> Any:
         """Return the value of a node of a file."""
+        raise NotImplementedError
+
+    def parts(self, value: Any) -> dict[str, Any]:
+        """Return those numbers of a value that may be others, by name; the name of a single number is empty."""
+        del value
+        return {}
+
+    def joined(self, value: Any, numbers: Sequence[Any]) -> Any:
+        """Return ``value`` with other numbers in place of its ``parts``."""
         raise NotImplementedError
 
     def faults(self, label: str, value: Any) -> Iterator[Fault]:
@@ -126,6 +137,13 @@ class Number(Rule):
     def each(self) -> Number:
         """Return the rule of one of its numbers."""
         return Number(**{each.name: getattr(self, each.name) for each in fields(Number)})
+
+    def parts(self, value: Any) -> dict[str, Any]:
+        return {} if self.among else {"": value}
+
+    def joined(self, value: Any, numbers: Sequence[Any]) -> Any:
+        (number,) = numbers
+        return number
 
     def is_number(self, value: Any) -> bool:
         """Whether a value is a number at all, in range or not."""
@@ -169,6 +187,9 @@ class Whole(Number):
     def expected(self) -> str:
         return f"a whole number{self.range}"
 
+    def parts(self, value: Any) -> dict[str, Any]:
+        return {}
+
     def allows(self, value: Any) -> bool:
         return super().allows(value) and value == int(value)
 
@@ -192,6 +213,12 @@ class Numbers(Number):
         counts = f"{' or '.join(map(str, self.counts))} " if self.counts else ""
         return f"{counts}finite numbers{self.range}{', not all zero' * self.nonzero}"
 
+    def parts(self, value: Any) -> dict[str, Any]:
+        return dict(zip("xyz" if len(value) == 3 else map(str, range(len(value))), value, strict=True))
+
+    def joined(self, value: Any, numbers: Sequence[Any]) -> Any:
+        return tuple(numbers)
+
     def allows(self, value: Any) -> bool:
         fits = not self.counts or len(value) in self.counts
         return fits and all(super(Numbers, self).allows(x) for x in value) and (not self.nonzero or any(value))
@@ -210,8 +237,30 @@ class Numbers(Number):
     faults = Rule.faults
 
 
+class Ratio(Number):
+    """A number other than zero."""
+
+    def allows(self, value: Any) -> bool:
+        return super().allows(value) and bool(np.all(value != 0))
+
+    def faults(self, label: str, value: Any) -> Iterator[Fault]:
+        for x in np.ravel(value):
+            if not self.allows(x):
+                yield Fault(f"{label} is {x:g}", self.fix or "write a finite one, not zero")
+
+
 class Ratios(Rule):
     """A number for each of some joints, as ((joint, ratio), ...)."""
+
+    def each(self) -> Number:
+        """Return the rule of one of its numbers."""
+        return Ratio(fix=self.fix)
+
+    def parts(self, value: Any) -> dict[str, Any]:
+        return dict(value)
+
+    def joined(self, value: Any, numbers: Sequence[Any]) -> Any:
+        return tuple(zip(dict(value), numbers, strict=True))
 
     def plain(self, value: Any) -> dict[str, float]:
         return dict(value)
@@ -221,8 +270,7 @@ class Ratios(Rule):
 
     def faults(self, label: str, value: Any) -> Iterator[Fault]:
         for joint, ratio in value:
-            if not (ratio and abs(ratio) < HUGE):
-                yield Fault(f"the ratio of joint {joint!r} is {ratio:g}", self.fix)
+            yield from self.each().faults(f"the ratio of joint {joint!r}", ratio)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +332,14 @@ class ElementField(NamedTuple):
     words: str
     default: Any
     rule: Rule
+
+
+class Entry(NamedTuple):
+    """A number of an element: its name, value and rule."""
+
+    name: str
+    value: Any
+    rule: Number
 
 
 class Element:
@@ -359,11 +415,36 @@ class Element:
             The fields.
         """
         for each in self.declared().values():
-            rule = each.rule
-            if not isinstance(rule, Number) or isinstance(rule, Whole) or rule.among or not rule.written:
-                continue
-            if not rule.switch or getattr(self, each.name):
+            rule, value = each.rule, getattr(self, each.name)
+            if rule.written and not rule.built_in and rule.parts(value) and (not rule.switch or value):
                 yield each
+
+    def entries(self) -> list[Entry]:
+        """Return the numbers of ``number_fields``.
+
+        Returns:
+            The numbers, in the order in which ``with_entries`` takes others.
+        """
+        return [
+            Entry(".".join(filter(None, (each.key, part))), x, each.rule.each())  # type: ignore[attr-defined]
+            for each in self.number_fields()
+            for part, x in each.rule.parts(getattr(self, each.name)).items()
+        ]
+
+    def with_entries(self: E, numbers: Iterator[Any]) -> E:
+        """Return the same element with other numbers, of any scalar, without checks.
+
+        Args:
+            numbers: in the order of ``entries``; as many as these are taken.
+
+        Returns:
+            The element.
+        """
+        values = {}
+        for each in self.number_fields():
+            value = getattr(self, each.name)
+            values[each.name] = each.rule.joined(value, [next(numbers) for _ in each.rule.parts(value)])
+        return self.with_numbers(values)
 
     def with_numbers(self: E, values: Mapping[str, Any]) -> E:
         """Return the same element with other numbers, of any scalar, without checks.

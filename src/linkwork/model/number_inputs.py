@@ -18,6 +18,7 @@ from ..errors import LinkworkError, UnknownNameError, UnsupportedError
 from ..quoting import identifier
 from ..scalar import Scalar, is_zero
 from ..spatial import Inertia, Vector
+from .description import Lead, Mimic
 from .drive import Drive, FrictionLaw, Offset, Stribeck
 from .element import Element, ElementField
 from .geometry import posed, written
@@ -49,7 +50,8 @@ class NumberInput:
         claims: what it sets; two inputs must not set the same.
         change: function of the robot and new values, of any scalar, that returns the robot with them.
         inertial: whether it changes masses, by which some methods divide.
-        placed: whether it changes placements, whose zeros some methods use.
+        placed: whether it changes placements or what couples joints: some methods use zeros there, and loops close
+            elsewhere.
         rules: of the entries, where these are numbers of elements; default: none.
     """
 
@@ -350,67 +352,150 @@ def _unit(drive: Any, unit: str | tuple[str, str]) -> str:
     return unit if isinstance(unit, str) else unit[isinstance(drive, Joint) and not any(drive.kind.turning)]
 
 
-# -- force laws --------------------------------------------------------------------------------------------------------
+# -- elements ----------------------------------------------------------------------------------------------------------
 
 
-def _force_laws(model: Model, kind: str, of: str) -> NumberInput:
-    """All numbers of the force laws, or of those at one frame, as files name them."""
-    laws = [(k, frame, law) for k, (frame, law) in enumerate(model.forces) if isinstance(law, Element)]
+@dataclass(frozen=True)
+class _Elements:
+    """Elements of a robot whose numbers are one input.
+
+    Attributes:
+        owner: what such an element belongs to.
+        meaning: what the numbers are.
+        listed: function of the robot that returns, for each element, its owner, its name there, and the element.
+        changed: function of the robot and new elements, in the order of ``listed``, that returns the robot with them.
+        placed: as of NumberInput.
+        fix: how to get such elements.
+    """
+
+    owner: str
+    meaning: str
+    listed: Callable[[Model], list[tuple[str, str, Element]]]
+    changed: Callable[[Model, Sequence[Any]], Model]
+    placed: bool = True
+    fix: str = "leave it out"
+
+
+def _numbers_of(model: Model, kind: str, of: str) -> NumberInput:
+    """All numbers that elements declare, of those with one owner or of all, as files name them."""
+    how = ELEMENTS_OF[kind]
+    listed = how.listed(model)
     if of:
-        _known(model, "frame with a force law", of, [frame.name for _, frame, _ in laws])
-    places: list[tuple[int, str, int | None]] = []
-    rows: list[str] = []
-    nominal: list[float] = []
-    units: dict[str, None] = {}
-    rules: list[Any] = []
-    for k, frame, law in laws:
-        if of and frame.name != of:
-            continue
-        same = [n for n, other, each in laws if other.name == frame.name and type(each) is type(law)]
-        name = law.name if len(same) == 1 else f"{law.name}{same.index(k) + 1}"  # type: ignore[attr-defined]
-        for each in law.number_fields():
-            value, units[str(each.rule.unit or "1")] = getattr(law, each.name), None
-            several = isinstance(value, tuple)
-            for n, x in enumerate(value if several else [value]):
-                part = [("xyz"[n] if len(value) == 3 else str(n))] if several else []
-                places.append((k, each.name, n if several else None))
-                rows.append(".".join([*([] if of else [frame.name]), name, each.key, *part]))
-                nominal.append(x)
-                rules.append(each.rule)
-    if not rows:
-        got = "no force law with numbers" + (f" at {of!r}" if of else "")
-        raise UnsupportedError("the robot has no such numbers", where=_where(model), got=got, fix="robot.with_forces")
+        _known(model, how.owner, of, dict.fromkeys(owner for owner, _, _ in listed))
+    chosen = [k for k, (owner, _, element) in enumerate(listed) if of in ("", owner) and element.entries()]
+    if not chosen:
+        got = f"no {how.meaning}" + (f" of {of!r}" if of else "")
+        raise UnsupportedError("the robot has no such numbers", where=_where(model), got=got, fix=how.fix)
 
-    def change(model: Model, values: Sequence[Scalar]) -> Model:
-        forces: list[Any] = list(model.forces)
-        for k in dict.fromkeys(k for k, _, _ in places):
-            fields: dict[str, Any] = {}
-            for (index, field, n), x in zip(places, values, strict=True):
-                if index == k:
-                    fields[field] = x if n is None else (*fields.get(field, ()), x)
-            frame, law = forces[k]
-            forces[k] = frame, law.with_numbers(fields)
-        return replace(model, forces=tuple(forces))
+    def change(model: Model, values: Iterable[Scalar]) -> Model:
+        numbers, elements = iter(values), [element for _, _, element in how.listed(model)]
+        for k in chosen:
+            elements[k] = elements[k].with_entries(numbers)
+        return how.changed(model, elements)
 
-    meaning = f"numbers of the force laws{' at ' + of if of else ''}"
-    claims = frozenset(("force", str(k)) for k, _, _ in places)
-    name = f"{kind}:{of}" if of else kind
-    values = tuple(rows), _flat(nominal), claims, change
-    return NumberInput(name, (len(rows),), ", ".join(units), meaning, *values, rules=tuple(rules))
+    entries = [("" if of else listed[k][0], listed[k][1], entry) for k in chosen for entry in listed[k][2].entries()]
+    rows = tuple(".".join(filter(None, (owner, name, entry.name))) for owner, name, entry in entries)
+    units = dict.fromkeys(str(entry.rule.unit or "1") for _, _, entry in entries)
+    meaning, nominal = how.meaning + (f" of {of}" if of else ""), _flat([entry.value for _, _, entry in entries])
+    claims, rules = frozenset((kind, str(k)) for k in chosen), tuple(entry.rule for _, _, entry in entries)
+    return NumberInput(
+        f"{kind}:{of}" if of else kind, (len(rows),), ", ".join(units), meaning, rows, nominal, claims, change,
+        placed=how.placed, rules=rules,
+    )  # fmt: skip
+
+
+def _listed_laws(model: Model) -> list[tuple[str, str, Element]]:
+    """The force laws with declared numbers; laws of one kind at one frame are numbered."""
+    laws = [(frame.name, law) for frame, law in model.forces if isinstance(law, Element)]
+    listed = []
+    for k, (frame, law) in enumerate(laws):
+        same = [n for n, (other, each) in enumerate(laws) if other == frame and type(each) is type(law)]
+        number = str(same.index(k) + 1) if len(same) > 1 else ""
+        listed.append((frame, f"{law.name}{number}", law))  # type: ignore[attr-defined]
+    return listed
+
+
+def _with_laws(model: Model, laws: Iterable[Any]) -> Model:
+    new = iter(laws)
+    pairs = ((frame, next(new) if isinstance(law, Element) else law) for frame, law in model.forces)
+    return replace(model, forces=tuple(pairs))
+
+
+def _with_kinds(model: Model, kinds: Iterable[Any]) -> Model:
+    pairs = zip(model.constraints, kinds, strict=True)
+    return replace(model, constraints=tuple(replace(each, kind=kind) for each, kind in pairs))
+
+
+def _motion(joint: Joint) -> Element | None:
+    """What the motion of a joint depends on besides its own position; None for most joints."""
+    if joint.leader is not None and not joint.kind.modes:
+        return Mimic(joint.leader, joint.multiplier, joint.offset)
+    return Lead(joint.pitch) if joint.kind.pitched else None
+
+
+def _listed_motions(model: Model) -> list[tuple[str, str, Element]]:
+    motions = ((body.joint.name, _motion(body.joint)) for body in model.bodies)
+    return [(name, "", motion) for name, motion in motions if motion is not None]
+
+
+def _with_motions(model: Model, motions: Iterable[Any]) -> Model:
+    new, bodies = iter(motions), []
+    for body in model.bodies:
+        if _motion(body.joint) is not None:
+            motion = next(new)
+            numbers = {each.name: getattr(motion, each.name) for each in motion.number_fields()}
+            body = replace(body, joint=replace(body.joint, **numbers))
+        bodies.append(body)
+    return replace(model, bodies=tuple(bodies))
+
+
+ELEMENTS_OF = {
+    "constraints": _Elements(
+        "constraint",
+        "numbers of wheels and gears",
+        lambda model: [(each.name, "", each.kind) for each in model.constraints],
+        _with_kinds,
+    ),
+    "joints": _Elements(
+        "joint with a pitch or a leader",
+        "pitch of helical joints, ratio and offset of mimic joints",
+        _listed_motions,
+        _with_motions,
+    ),
+    "transmissions": _Elements(
+        "transmission",
+        "gear ratios of transmissions",
+        lambda model: [(each.name, "", each) for each in model.transmissions],
+        lambda model, transmissions: replace(model, transmissions=tuple(transmissions)),
+    ),
+    "force_laws": _Elements(
+        "frame with a force law", "numbers of the force laws", _listed_laws, _with_laws, False, "robot.with_forces"
+    ),
+}
 
 
 def _flat(values: Any) -> tuple[float, ...]:
     return tuple(np.asarray(values, float).ravel().tolist())
 
 
+def _material(model: Model, kind: str, of: str) -> NumberInput:
+    raise UnsupportedError(
+        "the material of flexible links cannot be an input: number and shape of their modes follow from it",
+        where=_where(model),
+        got=f"{kind}:{of}" if of else kind,
+        fix="load the robot with another material",
+    )
+
+
 KINDS: dict[str, Callable[[Model, str, str], NumberInput]] = {  # in the order in which they act
     "geometry": _geometry,
+    **dict.fromkeys(ELEMENTS_OF, _numbers_of),
     "parameters": _parameters,
     "mass": _mass,
     "payload": _payload,
     "gravity": _gravity,
     **dict.fromkeys(OF_DRIVES, _drive_value),
     "friction": _friction,
-    "force_laws": _force_laws,
+    "material": _material,
 }
 HINT = ", ".join(map(repr, ("gravity", "friction:JOINT", "payload:FRAME")))

@@ -39,16 +39,17 @@ class Foot(ConstraintKind, name="foot", plural="feet"):
     touches, load = True, "z"
     first = End(ground=True)
     second = End("frame", named=True, what="the link or frame that stands on the ground")
-    friction: float = number(math.inf, least=0, finite=False, fix="give a coefficient, zero or more")
+    friction: float = number(math.inf, least=0, finite=False, built_in=True, fix="give a coefficient, zero or more")
     size: tuple[float, ...] = numbers(
         (),
         unit="m",
         least=0,
         open=True,
         counts=(2,),
+        built_in=True,
         fix="give length and width of the sole in metres, or none: it is a point",
     )
-    restitution: float = number(0.0, least=0, most=1, fix="give a number from 0 to 1")
+    restitution: float = number(0.0, least=0, most=1, built_in=True, fix="give a number from 0 to 1")
 
     @property
     def always(self) -> CutJoint:

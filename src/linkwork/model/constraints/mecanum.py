@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...scalar import Scalar
+from ...scalar import Scalar, cos, sin
 from ...spatial import Motion, Pose
 from ..element import Fault, number
 from .wheel import Wheel
@@ -52,7 +52,7 @@ class Mecanum(Wheel, name="mecanum"):
 
     @property
     def slip_directions(self) -> dict[str, tuple[float, float]]:
-        return {"roller": (math.sin(self.roller_angle), math.cos(self.roller_angle))}  # (1)
+        return {"roller": (sin(self.roller_angle), cos(self.roller_angle))}  # (1)
 
     def held(self, end: Pose, moving: Motion) -> list[Scalar]:
         return self._by_rollers(*Wheel(self.radius).held(end, moving))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...scalar import Scalar, sqrt
+from ...scalar import Scalar, is_zero, sqrt
 from ...spatial import Motion, Pose, Vector, Z
 from ..element import Fault, Mark, number, positive
 from .kind import ConstraintKind, End
@@ -69,7 +69,9 @@ class Rolling(ConstraintKind):
         return tuple(row == "normal" for row in self.rows)
 
     def residual(self, end: Pose) -> list[Scalar]:
-        height = end.origin.z - self.radius * _slope(end.rotation.columns[2]) if self.radius else end.origin.z  # (3)
+        height = end.origin.z  # (3)
+        if not is_zero(self.radius):
+            height = height - self.radius * _slope(end.rotation.columns[2])
         return [height if row == "normal" else 0 for row in self.rows]
 
     def held(self, end: Pose, moving: Motion) -> list[Scalar]:
@@ -107,7 +109,7 @@ class Rolling(ConstraintKind):
 
 
 def _friction():
-    return number(float("inf"), least=0, finite=False, fix="write a coefficient of zero or more")
+    return number(float("inf"), least=0, finite=False, built_in=True, fix="write a coefficient of zero or more")
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ..element import Element, Entry, Number
 from .drive import Motor
 
 
 @dataclass(frozen=True, eq=False)
-class Transmission:
+class Transmission(Element):
     """Motors that move several joints together: motor velocities are ``matrix`` T times joint velocities.
 
     Rotor inertia Ia, friction f and springs K are those of the motors, so the joints have T^T Ia T, T^T f(T v) and
@@ -32,6 +34,16 @@ class Transmission:
     joints: tuple[str, ...]
     motors: tuple[Motor, ...]
     matrix: tuple[tuple[float, ...], ...]
+
+    def entries(self) -> list[Entry]:
+        return [
+            Entry(f"{motor.name}.ratios.{joint}", ratio, Number())
+            for motor, row in zip(self.motors, self.matrix, strict=True)
+            for joint, ratio in zip(self.joints, row, strict=True)
+        ]
+
+    def with_entries(self, numbers: Iterator[Any]) -> Transmission:
+        return replace(self, matrix=tuple(tuple(next(numbers) for _ in row) for row in self.matrix))
 
     @property
     def has_rotors(self) -> bool:

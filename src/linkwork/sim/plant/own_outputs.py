@@ -247,8 +247,8 @@ class _SampledRobot(TracedRobot):
     """A robot inside a function with the parameters of a sample; without methods it takes the first that it finds."""
 
     def __init__(self, model: Model, sample: Model, asked: Mapping[str, str] | None, numbers: Iterable[NumberInput]):
-        kinds = {kind for each in numbers for kind in ["parameters"] * each.inertial + ["geometry"] * each.placed}
-        super().__init__(model, asked, dict.fromkeys(kinds))  # which methods are possible; ``sample`` has the values
+        names = ("parameters" if each.inertial else each.name for each in numbers if each.inertial or each.placed)
+        super().__init__(model, asked, dict.fromkeys(names))  # which methods are possible; ``sample`` has the values
         self._sample, self._draft = sample, asked is None
 
     def _problem(self, *args: Any) -> Problem:

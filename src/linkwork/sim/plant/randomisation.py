@@ -96,7 +96,7 @@ def _check_varied(model: Model, number: NumberInput, values: np.ndarray, where: 
             for finding in check_values(f"{where}, joint {joint!r}", with_value(drives[joint], name, column)):
                 raise LinkworkError(finding.message, where=finding.where, fix=finding.fix)
     for row, rule, column in zip(number.rows, number.rules, values.T, strict=bool(number.rules)):
-        for fault in rule.each().faults(row, column):
+        for fault in rule.faults(row, column):
             raise LinkworkError(fault.message, where=where, fix=fault.fix)
     if name in POSITIVE and not (values > 0).all():
         raise ShapeError("out of range", where=where, got=values.min(), expected="positive numbers")
