@@ -167,6 +167,32 @@ def test_derivatives(name):
         assert_close(found[:, k] / size + 1, ahead.imag / 1e-30 / size + 1)
 
 
+@pytest.mark.parametrize("name", ["wrist", "gears"])
+def test_gradients(name):
+    """Gradients of rollouts by the numbers, against differences of reloaded robots.
+
+    Differences of fourth order with steps of 1e-3 have errors of 1e-9.
+    """
+    description, kind, change = CASES[name]
+    robot = linkwork.load(description)
+    values = np.array(number_input(robot.model, kind).nominal)
+    q, v, _ = states(robot)
+    weights = np.random.default_rng(1).normal(size=(4, robot.nq))
+    run = robot.rollout(q, v, dt=1e-2, steps=3, method="rk4", vary={kind: values}, checkpoint_every=1)
+    found = run.pullback(q=weights).vary[kind]
+
+    def weighted(x):
+        numbers = iter(x)
+        other = linkwork.load(change(description, lambda _: next(numbers)))
+        at = other.assemble(q[list(robot.model.mobility.configuration)]).q if robot.model.constrained else q
+        return (weights * other.rollout(at, v, dt=1e-2, steps=3, method="rk4").q).sum()
+
+    for k, step in enumerate(1e-3 * np.eye(len(values))):
+        back2, back, ahead, ahead2 = (weighted(values + n * step) for n in (-2, -1, 1, 2))
+        difference = (back2 - 8 * back + 8 * ahead - ahead2) / 12e-3
+        assert abs(found[k] - difference) < 1e-8 * max(1.0, np.abs(found).max())
+
+
 def test_mecanum_wheels():
     """Radius and angle of rollers, of one wheel or of all."""
     robot = linkwork.load(mecanum(0.1, 0.7))

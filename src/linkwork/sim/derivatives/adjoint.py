@@ -19,13 +19,18 @@ from typing import Any
 from ...codegen.optimised import optimised
 from ...codegen.schemes import OwnStep, Scheme
 from ...codegen.timeloop import TimeLoop
-from ...compose import compile
+from ...constraints import ConstraintEquations
+from ...constraints.projection import closer, keeping
 from ...derive import vjp
-from ...function import Function
+from ...formulations import Problem
+from ...model import NumberInput, with_numbers
 from ...pipeline import tangents
-from ...program import Port, Program
+from ...program import Port, Program, trace
 from ...program.replay import assembled, input_nodes, replayed, split
+from ...scalar import Scalar
+from ..plant.constrained import places
 from ..plant.plant import Plant
+from ..plant.randomisation import varied_numbers
 from .transition import transition
 
 BAR = "_bar"
@@ -126,9 +131,31 @@ class Adjoint:
     @cached_property
     def tangents(self) -> Mapping[str, Program]:
         """Programs of the derivatives of vectors along their tangents."""
-        return tangents(self.plant.model)
+        return tangents(self.plant.model, self._numbers)
 
     @cached_property
-    def velocities_vjp(self) -> Function:
-        """Vector-Jacobian product of the velocities of all joints, from positions and independent velocities."""
-        return compile(self.plant.model, "joint_velocities").vjp()
+    def start_vjp(self) -> Program:
+        """Vector-Jacobian product of the initial state, from q, independent velocities and numbers that vary.
+
+        Positions of the dependent joints follow these numbers, by a Newton step that is zero in value.
+        """
+        plant, model = self.plant, self.plant.model
+        numbers = {name: each for name, each in self._numbers.items() if each.placed}
+
+        def run(q: list[Scalar], v: list[Scalar], *values: Any) -> dict[str, Any]:
+            sample = with_numbers(model, numbers, dict(zip(numbers, values, strict=True)))
+            if numbers and model.constrained:
+                q = closer(ConstraintEquations.closing(sample, q), q, keeping(model.mobility.configuration))
+            parts: dict[str, Any] = {"q0": q, "v0": v}
+            if model.constrained:
+                (parts["v0"],) = Problem(sample, "joint_velocities").evaluate(q, v).values()
+            return parts | ({"stand": places(sample, sample.expand(q))} if plant.has_contacts else {})
+
+        ports = [Port("q", (model.nq,)), Port("v", (model.nv,))]
+        ports += [Port(name, each.shape) for name, each in numbers.items()]
+        program = trace("start", run, ports)
+        return optimised(vjp(program, [port.name for port in ports], [port.name for port in program.outputs]))
+
+    @property
+    def _numbers(self) -> dict[str, NumberInput]:
+        return varied_numbers(self.plant.model, self.plant.constants, self.plant.payload)

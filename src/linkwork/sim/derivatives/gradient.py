@@ -15,12 +15,10 @@ import numpy as np
 from ...assembly import finite_array
 from ...codegen.timeloop import TimeLoop, Turns
 from ...control import Point
-from ...derive import vjp
 from ...errors import ShapeError, UnknownNameError, UnsupportedError
 from ...formulations import sizes
-from ...program import interpret
 from ...targets import backend
-from ..plant.constrained import CONTACTS, places_program
+from ..plant.constrained import CONTACTS
 from ..plant.inputs import motor_indices
 from ..plant.instant import GAIN, REFERENCE, WRENCH
 from ..schemes.runner import GROUP, Runner, of_samples, shares
@@ -324,15 +322,17 @@ class Tape:
         plant, inputs = self.plant, self.setup.inputs
         parts = plant.parts(x_bar)
         bars = dict(zip(plant.held, held_bars, strict=True))
+        q0, v0, of_start = self._initial(parts)
         start = 0
         for name, shape in plant.constants.items():
             size = math.prod(shape)
             columns = constants_bar[:, start : start + size]
+            if name in of_start:
+                columns = columns + of_start[name].reshape(len(columns), size)
             bars[name] = columns if len(inputs.constants[name]) > 1 else columns.sum(axis=0)
             start += size
         bars = {name: array.reshape(inputs.full_shapes[name]) for name, array in bars.items()}
         bars.pop(CONTACTS, None)  # a switch has no derivative
-        q0, v0 = self._initial(parts)
         memory = {name: parts[plant.part_of(name)] for name in self.setup.settable}
         if not self.setup.batched:
             q0, v0, memory = q0[0], v0[0], {name: x[0] for name, x in memory.items()}
@@ -353,23 +353,25 @@ class Tape:
             point = Point(*(_summed(reference[..., k, :], axes).reshape(shape) for k, (shape, axes) in shapes))
         return Gradient(q0, v0, torque, point, gains, memory, vary, wrenches, commands)
 
-    def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients along the tangent of q0, and with respect to the independent velocities.
+    def _initial(self, bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Gradients along the tangent of q0, with respect to the independent velocities, and by numbers that vary.
 
-        Velocities of all joints and places of contacts follow from these.
+        Positions and velocities of all joints and places of contacts follow from these.
         """
-        model, q_bar, v_bar = self.plant.model, bars["q"], bars["v"]
-        x0 = self.plant.parts(self.setup.x0)
+        plant, geometry = self.plant, self.setup.geometry
+        x0 = plant.parts(self.setup.x0)
         q_start, v_start = self._start(x0, bars)
-        q_bar = q_bar + q_start
-        if self.plant.has_contacts:
-            q_bar = q_bar + interpret(vjp(places_program(model), ["q"], ["stand"]), [x0["q"], bars["stand"]])[0]
+        q_bar, v_bar, more = bars["q"] + q_start, bars["v"], []
+        if plant.has_constraints:
+            program = self.adjoint.start_vjp
+            weights = [q_bar, v_bar, *([bars["stand"]] if plant.has_contacts else [])]
+            start = x0["q"], x0["v"][:, list(plant.model.mobility.independent)], *geometry.values()
+            results = tuple(np.empty((len(q_bar), *port.shape)) for port in program.outputs)
+            backend(self.runner.backend).compile(program, "float64").call(*start, *weights, out=results)
+            q_bar, v_bar, *more = results
         if "q" in self.adjoint.tangents:
             q_bar = np.einsum("skn,sk->sn", self.tangent(), q_bar)
-        if not model.constrained:
-            return q_bar, v_bar + v_start
-        more, v_bar = self.adjoint.velocities_vjp(x0["q"], x0["v"][:, list(model.mobility.independent)], v_bar)
-        return q_bar + more, v_bar + v_start
+        return q_bar, v_bar + v_start, dict(zip(geometry, more, strict=False))
 
     def _start(self, x0: Mapping[str, np.ndarray], bars: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Bars of q and of the independent velocities, from memory that starts from them."""
@@ -387,7 +389,8 @@ class Tape:
         if (program := self.adjoint.tangents.get("q")) is None:
             return np.broadcast_to(np.eye(model.nq), (len(q), model.nq, model.nq))
         T = np.empty((len(q), *program.outputs[0].shape))
-        backend(self.runner.backend).compile(program, "float64").call(q, out=(T,))
+        geometry = (self.setup.geometry[port.name] for port in program.inputs[1:])
+        backend(self.runner.backend).compile(program, "float64").call(q, *geometry, out=(T,))
         return T
 
 

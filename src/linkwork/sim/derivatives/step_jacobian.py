@@ -96,8 +96,8 @@ def _program(plant: Plant, scheme: SingleStep) -> Program:
 
     def run(*values: Any) -> Mapping[str, Any]:
         inputs = dict(zip((port.name for port in ports), values, strict=True))
-        q, v = seeded(model, inputs["q"], inputs["v"])
         sample = varied(model, inputs, dual_plant.payload)
+        q, v = seeded(sample, inputs["q"], inputs["v"])
         if model.constrained:
             (v,) = Problem(sample, "joint_velocities").evaluate(q, v).values()
         more = [dual(x, {before + k: 1}) for k, x in enumerate(flattened(inputs, memory))]

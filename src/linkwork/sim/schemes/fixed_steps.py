@@ -47,9 +47,6 @@ def run_steps(setup: Setup, method: str, dt: float, steps: int, options: Options
     warning = run.begin(check)
     samples, rows = setup.samples, steps // every + 1
     tape = None
-    if options.checkpoint_every is not None and setup.plant.has_constraints and setup.geometry:
-        message, fix = "there are no gradients where the geometry of loops or contacts varies", "omit checkpoint_every"
-        raise UnsupportedError(message, where="checkpoint_every", got=f"vary of {', '.join(setup.geometry)}", fix=fix)
     if options.checkpoint_every is not None:
         exclusive = to is None and options.out is None  # the user may hold other views of ``out``
         tape = Tape(runner, steps, every, options.checkpoint_every, threads, exclusive)
