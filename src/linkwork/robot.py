@@ -11,7 +11,8 @@ import numpy as np
 
 from . import io
 from .assembly import Assembly
-from .compose import compile, compile_function
+from .compose import compile
+from .compose.compile_function import compile_function
 from .constraints import closed
 from .errors import ModelError, ModelWarning, memory_reported, require_mapping, warn_caller
 from .function import Function

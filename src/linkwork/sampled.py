@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .compose import compile_function
+from .compose.compile_function import compile_function
 from .errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from .files import parse_json, read_text, write_text
 from .function import Function, document, from_document

@@ -574,7 +574,7 @@ def test_controllers_travel_between_processes():
 def test_random_numbers_of_other_threads_are_not_the_controllers(monkeypatch):
     """Libraries draw in the background; a controller that does not is taken."""
     robot = linkwork.load("planar2r")
-    law = importlib.import_module("linkwork.compose")
+    law = importlib.import_module("linkwork.compose.user_code")
     states = iter(range(10**6))
     monkeypatch.setattr(law, "_random_state", lambda: (next(states),))
     motion = robot.simulate(duration=0.01, torque=lambda t, q, v, reference: -q)

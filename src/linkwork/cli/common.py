@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..compose import ASSEMBLE
+from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError
 from ..formulations import METHODS, QUANTITIES
 from ..io import bundled_robots

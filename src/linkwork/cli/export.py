@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..compose import ASSEMBLE
+from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError, UnknownNameError
 from ..inspection.states import assembly_states, random_states
 from ..targets import find, names

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compose import traced_once
+from ..compose.user_code import traced_once
 from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from ..model import Model, command_vector
 from ..model.coordinates import real_numbers

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from .. import pipeline
-from ..compose import ASSEMBLE
+from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError
 from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
 from ..function import Function

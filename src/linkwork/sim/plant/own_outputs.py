@@ -13,14 +13,11 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from ...compose import (
-    TracedRobot,
-    named_arguments,
-    named_outputs,
-    quantities_by_output,
-    shortest_program,
-    traced_once,
-)
+from ...compose import TracedRobot
+from ...compose.compile_quantities import quantities_by_output
+from ...compose.function_ports import named_arguments, named_outputs
+from ...compose.method_combinations import shortest_program
+from ...compose.user_code import traced_once
 from ...control import Point
 from ...errors import LinkworkError, UnknownNameError, UnsupportedError
 from ...formulations import Problem, layouts, methods, sizes

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compose import traced_once
+from ...compose.user_code import traced_once
 from ...control import PD, PID, ComputedTorque, Fourier, Law, PDGravity, Point, Quintic, Trapezoidal
 from ...control.law import entries
 from ...errors import ShapeError
