@@ -27,7 +27,7 @@ import linkwork
 import linkwork.formulations
 from linkwork.errors import UnsupportedError
 from linkwork.forces import AddedMass, Rotor
-from linkwork.formulations import sizes
+from linkwork.formulations import layouts, sizes
 from linkwork.io.mdh import read_mdh
 from linkwork.model import (
     CUT_JOINTS,
@@ -297,6 +297,8 @@ def cases() -> list[Case]:
         values = random_vectors(model, number) | {"tau": rng.normal(size=sizes(model)["tau"]) * 10}
         if model.permanent:
             values["q"] = near_home(robot, rng)
+        places = model.coordinates.places(layouts(model)["positions"].joints)
+        values |= {"guess": values["q"], "positions": values["q"][places] + rng.uniform(-0.01, 0.01, len(places))}
         loads = rng.normal(size=(len(model.link_names), 6))
         found.append(Case(model, {name: x.tolist() for name, x in values.items()}, loads.tolist()))
     return found

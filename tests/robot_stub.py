@@ -40,7 +40,7 @@ from .excitation import Excitation
 
 def stubs() -> dict[Path, str]:
     """The texts of the files."""
-    robot = HEAD + "\n".join(map(_member, [*MOTIONS, *QUANTITIES]))
+    robot = HEAD + "\n".join(map(_member, [*MOTIONS, *(name for name in QUANTITIES if name in vars(RobotFunctions))]))
     return {STUB: robot, EXCITE: EXCITE_HEAD + textwrap.dedent(_function("excite", excite))}
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .codegen.optimised import optimised
-from .errors import UnknownNameError, UnsupportedError
+from .errors import UnknownNameError, UnsupportedError, names_of
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import Label, Nominal, dtype_name
@@ -88,6 +88,7 @@ def compile_quantity(
     payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
     inputs: Sequence[str] = (),
+    known: Sequence[str] | None = None,
     dtype: Any = "float64",
     backend: str = "native",
 ) -> Function:
@@ -97,15 +98,12 @@ def compile_quantity(
     names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
     dtype, wrenches = checked_options(wrenches=wrenches, dtype=dtype, backend=backend, **names)
     options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
-    options |= {"drives": drives, "inputs": checked_inputs(inputs)}
+    options |= {"drives": drives, "inputs": checked_inputs(inputs), "known": known, "dtype": dtype}
     problem = bound(model, quantity, wrenches=wrenches, **options)
-    if "contacts" in problem.definition.inputs and dtype != "float64":
-        message = "which equations of the contacts follow from others is decided by more digits than this type has"
-        raise UnsupportedError(message, where=quantity, got=dtype, expected="float64")
     candidates = _trace_candidates(problem, method)
 
     def with_wrenches(names: tuple[str, ...]) -> Function:
-        return compile_quantity(model, quantity, method=method, dtype=dtype, backend=backend, wrenches=names, **options)
+        return compile_quantity(model, quantity, method=method, backend=backend, wrenches=names, **options)
 
     more = with_wrenches if problem.definition.takes_wrenches and not wrenches else None
     if method == "fastest":
@@ -113,10 +111,8 @@ def compile_quantity(
     else:
         each, _, program = _fewest(candidates)
         chosen = [(each, program)]
-    functions = [
-        Function(program, _label(each), dtype, backend, more, partial(tangents, model, each.numbers))
-        for each, program in chosen
-    ]
+    along = partial(tangents, model, problem.numbers) if "q" in problem.inputs else None
+    functions = [Function(program, _label(each), dtype, backend, more, along) for each, program in chosen]
     return min(functions, key=_seconds) if len(functions) > 1 else functions[0]
 
 
@@ -127,6 +123,7 @@ def bound(
     parameters: str = "minimal",
     drives: bool | Sequence[str] | None = None,
     inputs: tuple[str, ...] = (),
+    known: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Problem:
     """Return the Problem that ``compile`` solves, without a method yet.
@@ -142,6 +139,7 @@ def bound(
         if parameters != "standard" and placed:
             message, fix = "which parameters act together depends on the geometry", 'parameters="standard"'
             raise UnsupportedError(message, where=quantity, got=f"{parameters!r}, and {placed[0]} as an input", fix=fix)
+    options["known"] = None if known is None else names_of(known, "known")
     return Problem(model, quantity, parameters=parameters, columns=columns, as_inputs=inputs, **options)
 
 

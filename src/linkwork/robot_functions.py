@@ -201,6 +201,7 @@ def _members() -> dict[str, Any]:
     members |= {name: of_frame(name) for name, quantity in QUANTITIES.items() if quantity.of_frame}
     regressor.__doc__ = members["regressor"].__doc__
     members["regressor"] = regressor
+    del members["assemble"]  # Robot has a method of this name, which follows the path from home
     return members | {method.__name__: takes_options(method) for method in (simulate, rollout, stepper, identify)}
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import linkwork
 from linkwork import LinkworkError, UnknownNameError, UnsupportedError
+from linkwork.constraints import ConstraintEquations
+from linkwork.constraints.equations import closing_rows
 from linkwork.formulations import methods
 from linkwork.io import read
 from linkwork.model import Placement
@@ -238,6 +240,45 @@ def test_loops(name):
     assert_close(residual(anywhere, geometry), other.compile("loop_residual", backend="interpreter")(anywhere))
     assert np.abs(residual(q, geometry)).max() < 1e-12
     agree(robot, other, {"geometry": np.array([*values.values()])}, names, q=q, tolerance=1e-11)
+
+
+@pytest.mark.parametrize("backend", ["native", "interpreter"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_assembly(name, backend):
+    """The loops close as those of the same file with other numbers. Derivatives by these numbers are those of positions
+    on which the residual does not change, and differences."""
+    description, scale, nonzero = LOOPS[name]
+    robot = linkwork.load(description)
+    values = changed(robot, scale, nonzero=nonzero)
+    other = linkwork.load(reloaded(description, values))
+    model, geometry, rng = robot.model, np.array([*values.values()]), np.random.default_rng(8)
+    f = robot.compile("assemble", inputs=["geometry"], backend=backend)
+    joints = f.label.layouts["positions"].joints
+    step = rng.uniform(-0.02, 0.02, (3, model.coordinates.nv)).tolist()
+    guess = np.array([model.moved(list(robot.home), each) for each in step])
+    positions = guess[:, model.coordinates.places(joints)]
+    found = f(positions, guess, geometry)
+    expected = other.compile("assemble", backend=backend)(positions, guess)
+    assert found.solved.all() and expected.solved.all()
+    assert_close(found.q, expected.q, tolerance=1e-11)
+
+    slopes = f.derivative("geometry", of="q")(positions, guess, geometry)
+    known = [k for each in joints for k in model.joint_freedoms(each)]
+    free = [k for k in range(model.coordinates.nv) if k not in known]
+    residual = robot.compile("loop_residual", inputs=["geometry"], backend="interpreter")
+    opened = residual.derivative("geometry")(found.q, geometry).reshape(3, -1, geometry.size)
+    for q, slope, dr in zip(found.q, slopes, opened, strict=True):
+        equations = ConstraintEquations.closing(other.model, q.tolist())
+        v = np.zeros((geometry.size, model.coordinates.nv))
+        v[:, free] = -np.linalg.lstsq(np.array(equations.J, float)[:, free], dr[closing_rows(model) or ...])[0].T
+        rates = np.array([robot.coordinates.rates(q, each) for each in v])
+        assert_close(slope.reshape(model.nq, -1).T, rates, tolerance=1e-11)
+
+    step = 1e-4 * (geometry != np.reshape(f.label.nominal["geometry"].values, geometry.shape))  # keeps loops planar
+    ahead, behind = (f(positions, guess, geometry + np.multiply.outer([k, 2 * k], step)[:, None]).q for k in (1, -1))
+    near, far = ahead - behind
+    along = np.einsum("sqij,ij->sq", slopes, step)
+    np.testing.assert_allclose((8 * near - far) / 12, along, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize(

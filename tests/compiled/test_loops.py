@@ -14,7 +14,7 @@ from linkwork.codegen.native import build
 from linkwork.codegen.native.target import host
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.function import Function
-from linkwork.inspection.states import assembly_states, random_states
+from linkwork.inspection.states import random_states
 from linkwork.program import Program, interpret
 
 ARM = linkwork.load("planar2r")
@@ -115,11 +115,14 @@ def test_every_target_agrees_where_numbers_are_rounded(dtype, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gough-stewart", "car"])
-def test_assembly_in_c(name, tmp_path):
+@pytest.mark.parametrize("numbers", [[], ["geometry"]])
+def test_assembly_in_c(name, numbers, tmp_path):
     """It closes the loops, and its own test passes."""
     robot = linkwork.load(name)
-    function = robot.compile("assemble")
-    inputs = assembly_states(robot.model, function, random_states(robot, 40)["q"])
+    function = robot.compile("assemble", inputs=numbers)
+    own = {port.name: np.tile(function.label.nominal[port.name].array(port), (40, 1, 1))
+           for port in function.program.inputs if port.name in numbers}  # fmt: skip
+    inputs = {port.name: (random_states(robot, 40) | own)[port.name] for port in function.program.inputs}
     exported = Exported(function, tmp_path / "here")
     native, found = function(*inputs.values()), exported(*inputs.values())
     np.testing.assert_allclose(found[0], native.q, rtol=0, atol=1e-11)

@@ -57,7 +57,7 @@ ALLOWED = {
         "timing",
     },
     "iteration": {"derive", "program", "scalar"},
-    "compose": {"codegen", "constraints", "formulations", "function", "metadata", "model", "pipeline", "program"},
+    "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
     "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},

@@ -1,5 +1,8 @@
 """``assemble`` as a compiled quantity: against Robot.assemble and the constraint Jacobian, exported, and refused."""
 
+import json
+from functools import partial
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -9,7 +12,6 @@ from linkwork.cli import app
 from linkwork.constraints import ConstraintEquations
 from linkwork.errors import LinkworkError, UnsupportedError
 from linkwork.function import Function
-from linkwork.inspection.states import assembly_states, random_states
 from linkwork.targets.c_source import c_source
 
 ROBOTS = {
@@ -142,12 +144,53 @@ def test_in_a_function_of_ones_own():
         q = robot.assemble(lengths, guess, known=linkwork.load("gough-stewart").motor_names).q
         return {"T": robot.pose(frame, q), "q": q}
 
-    f = robot.function(forward, lengths=6, guess=25)
+    f = robot.function(forward, lengths=6)  # the guess has the robot's shape
     positions, home, _ = states(robot, function, 4)
     found = f(positions, home)
     np.testing.assert_allclose(found.T, robot.pose(frame, function(positions, home).q), rtol=0, atol=1e-14)
     plain = forward(linkwork.TracedRobot(robot), positions[0], home)
     np.testing.assert_allclose(plain["q"], found.q[0], rtol=0, atol=1e-12)
+
+
+def test_options_in_a_function_of_ones_own():
+    """Two steps from a guess are not three; what numbers are inputs, and the number type, hold inside, too."""
+    robot, function = made("four-bar", inputs=["geometry:coupler"])
+    guess, other = np.array(robot.home), 1.01 * np.array(function.label.nominal["geometry_coupler"].values)
+
+    def after(robot, positions, guess, *, turns=30):
+        return robot.assemble(positions, guess, turns=turns)._asdict()
+
+    two, three, single, longer = (
+        robot.function(partial(after, turns=2))(guess[:1] + 0.4, guess),
+        robot.function(partial(after, turns=3))(guess[:1] + 0.4, guess),
+        robot.function(after, dtype="float32")(guess[:1] + 0.4, guess),
+        robot.function(after, inputs=["geometry:coupler"])(guess[:1] + 0.4, guess, other),
+    )
+    assert (two.turns, two.solved, three.turns) == (2, 0, 3) and three.residual < 0.1 * two.residual
+    assert single.solved == 1 and single.residual < 1e-5
+    alone = function(guess[:1] + 0.4, guess, other)
+    assert longer.solved and np.abs(longer.q - three.q).max() > 1e-3
+    np.testing.assert_allclose(longer.q, alone.q, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("backend", ["native", "interpreter"])
+def test_with_other_quantities(backend):
+    """Its inputs are its own: ``q`` is that of the other quantities."""
+    robot, function = made("gough-stewart")
+    frame = robot.frame_names[-1]
+    positions, home, _ = states(robot, function, 5)
+    f = robot.compile(["assemble", f"pose:{frame}", "bias"], inputs=["gravity"], backend=backend)
+    assert f.signature.startswith("positions(6), guess(25), q(25), v(6), gravity(3) -> assemble_q(25), ")
+    expected = function(positions, home)
+    found = f(positions, home, expected.q, np.ones(6))
+    np.testing.assert_allclose(found.assemble_q, expected.q, rtol=0, atol=1e-12)
+    assert found.assemble_solved.all() and np.array_equal(found.assemble_turns, expected.turns)
+    np.testing.assert_allclose(found.pose, robot.pose(frame, expected.q), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.bias, robot.bias(expected.q, np.ones(6)), rtol=1e-12)
+    places = robot.model.coordinates.places(("platform_joint",))
+    g = robot.compile({"A": "assemble", "T": f"pose:{frame}"}, known=["platform_joint"], backend=backend)
+    by_name = dict(zip(g.label.layouts["positions"].names, home[places], strict=True))
+    assert g(by_name, dict(zip(robot.coordinates.names, home)), home).A_turns == 0
 
 
 def test_named_positions_save_and_load(tmp_path):
@@ -161,9 +204,8 @@ def test_named_positions_save_and_load(tmp_path):
 
 
 def test_the_source_is_short():
-    robot, function = made("gough-stewart")
+    _, function = made("gough-stewart")
     assert len(c_source(function, "name")["name.c"]) < 60_000
-    assert {*assembly_states(robot.model, function, random_states(robot, 2)["q"])} == {"positions", "guess"}
 
 
 def command(*words):
@@ -178,10 +220,35 @@ def test_commands(tmp_path):
     words = ("export", "four-bar", "--quantity", "assemble", "--output", str(tmp_path / "folder"))
     assert command(*words).exit_code == 0
     assert len(list((tmp_path / "folder").iterdir())) == 4
-    for refused in (["count", "panda", "--quantity", "assemble"], ["eval", "four-bar", "assemble"],
+    timed = command("bench", "four-bar", "--quantity", "assemble", "--quantity", "bias", "--batch", "8")
+    assert "together" in timed.output and "assemble" in command("inspect", "four-bar").output
+    for refused in (["count", "panda", "--quantity", "assemble"], ["eval", "panda", "assemble"],
+                    ["equations", "four-bar", "--quantity", "assemble"],
                     ["count", "four-bar", "--quantity", "assemble", "--passes"]):  # fmt: skip
         result = command(*refused)
         assert result.exit_code == 1 and isinstance(result.exception, LinkworkError) and "fix:" in str(result.exception)
+
+
+def test_evaluated(tmp_path):
+    """At one state, with other numbers, and at the states of a file."""
+    robot, function = made("five-bar")
+    words = ("eval", "five-bar", "assemble", "--positions", "left=2,right=1.1")
+    told = json.loads(command(*words, "--json").output)
+    expected = function([2.0, 1.1], robot.home)
+    assert told["output"]["q"] == expected.q.tolist() and told["output"]["solved"] == 1
+    text = command("eval", "five-bar", "assemble").output
+    assert "Not given, so at home: positions, guess." in text.replace("\n", " ")
+    entries = robot.compile("assemble", inputs=["geometry:left_elbow"])
+    numbers = np.array(entries.label.nominal["geometry_left_elbow"].values) * 1.01
+    given = "geometry:left_elbow=" + ",".join(f"{x:.17g}" for x in numbers)
+    told = json.loads(command(*words, "--inputs", given, "--json").output)
+    assert told["output"]["q"] == entries([2.0, 1.1], robot.home, numbers).q.tolist()
+    positions = np.array([[2.0, 1.1], [2.1, 1.0]])
+    np.savez(tmp_path / "states.npz", positions=positions)
+    words = ("eval", "five-bar", "assemble", "--guess", ",".join(map(repr, robot.home)))
+    command(*words, "--input", str(tmp_path / "states.npz"), "--output", str(tmp_path / "out.npz"))
+    with np.load(tmp_path / "out.npz") as found:
+        assert np.array_equal(found["q"], function(positions, robot.home).q)
 
 
 FIVE_BAR = linkwork.load("five-bar")
@@ -189,11 +256,14 @@ REFUSED = {
     "no loops": (lambda: linkwork.load("panda").compile("assemble"), UnsupportedError, "no loops"),
     "too few": (lambda: FIVE_BAR.compile("assemble", known=["left"]), LinkworkError, "do not determine"),
     "unknown": (lambda: FIVE_BAR.compile("assemble", known=["middle"]), LinkworkError, "middle"),
-    "with others": (lambda: FIVE_BAR.compile(["assemble", "bias"]), UnsupportedError, "alone"),
-    "a frame": (lambda: FIVE_BAR.compile("assemble", frame="base"), UnsupportedError, "no frame"),
-    "a method": (lambda: FIVE_BAR.compile("assemble", method="rnea"), UnsupportedError, "no method"),
-    "wrenches": (lambda: FIVE_BAR.compile("assemble", wrenches=["a"]), UnsupportedError, "no wrenches"),
+    "no loops, with others": (lambda: linkwork.load("panda").compile(["bias", "assemble"]), UnsupportedError, "loops"),
+    "not names": (lambda: FIVE_BAR.compile("assemble", known=[1]), LinkworkError, "not names"),
+    "a frame": (lambda: FIVE_BAR.compile("assemble", frame="base"), LinkworkError, "no frame"),
+    "a method": (lambda: FIVE_BAR.compile("assemble", method="rnea"), LinkworkError, "no method"),
+    "wrenches": (lambda: FIVE_BAR.compile("assemble", wrenches=["a"]), LinkworkError, "no wrenches"),
     "known of others": (lambda: FIVE_BAR.compile("bias", known=["left"]), UnsupportedError, "known"),
+    "known of several": (lambda: FIVE_BAR.compile(["bias", "gravity"], known=["left"]), LinkworkError, "known"),
+    "equations": (lambda: FIVE_BAR.symbolic("assemble"), UnsupportedError, "loops has no list of equations"),
 }
 
 

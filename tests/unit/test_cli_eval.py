@@ -25,6 +25,7 @@ REFUSED = {
         for name in ("quadruped", "four-bar", "gough-stewart")
     },
     **{(name, "adaptive_regressor"): "trees of rigid links" for name in ("four-bar", "gough-stewart")},
+    **{(name, "assemble"): "the robot has no loops" for name in ("planar2r", "quadruped", "flexible-arm")},
 }
 OF_TREES = {"coriolis_matrix", "christoffel_symbols", "adaptive_regressor"}
 

@@ -55,6 +55,8 @@ def test_every_method_with_every_treatment_of_parameters(quantity: str, method: 
 def test_robots_have_every_quantity():
     q = random_state(ARM.model)[0]
     for quantity in QUANTITIES.values():
+        if quantity.name == "assemble":  # of robots with loops; Robot.assemble is another function
+            continue
         given = inputs(ARM, quantity.name)
         if not quantity.of_frame:
             assert_same(getattr(ARM, quantity.name)(*given), evaluate(ARM.model, quantity.name, *given), scale=1.0)

@@ -96,7 +96,7 @@ class Assembler:
     """
 
     def __init__(self, model: Model, known: Sequence[str] | None = None):
-        self.model, self.known = model, known_freedoms(model, known)
+        self.model, self.known = model, known_freedoms(model, known, model.mobility.configuration)
         self.legs = LegSolver.of(model) if self.known == model.mobility.independent else None  # solved in closed form
 
     @cached_property

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError
 from ..formulations import METHODS, QUANTITIES
 from ..io import bundled_robots
@@ -41,7 +40,7 @@ def flag(name: str, help: str, **settings: Any) -> Any:
 
 
 def quantity_option(help: str) -> Any:
-    return option("QUANTITY", help, autocompletion=among([*QUANTITIES, ASSEMBLE]))
+    return option("QUANTITY", help, autocompletion=among(QUANTITIES))
 
 
 def method_option(help: str = "Method by name; auto: the one with the fewest operations.") -> Any:

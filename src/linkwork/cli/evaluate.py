@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..compose.compile_quantities import ASSEMBLE
 from ..constraints import row_names
 from ..errors import LinkworkError
 from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
@@ -25,7 +24,7 @@ from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
 VECTORS = ("q", "v", "a", "tau", "a_known", "tau_known", "v_joints", "commands", "contacts", "restitution")
-VECTORS += ("v_ref", "a_ref")
+VECTORS += ("v_ref", "a_ref", "positions", "guess")
 
 
 def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:
@@ -125,9 +124,6 @@ def evaluate(
         raise LinkworkError("the results would replace the states", where=str(output), fix="choose another --output")
     robot = source.load()
     model = robot.model
-    if ASSEMBLE in quantity:
-        fix = "give positions of the independent joints: every quantity of a robot with loops assembles --q first"
-        raise LinkworkError(f"{ASSEMBLE} cannot be evaluated here", got="positions and a guess as inputs", fix=fix)
     definitions = [quantity_of(model, text.partition(":")[0]) for text in quantity]
     vectors = list(dict.fromkeys(name for each in definitions for name in each.inputs))
     outputs = [variable for each in definitions for variable in each.outputs]
@@ -192,10 +188,10 @@ def evaluate(
 
 def _defaults(model: Model, missing: Sequence[str]) -> str:
     """Return a sentence on the defaults of the vectors that were not given."""
-    at_home = "q" in missing and model.home
-    zero = [name for name in missing if name != "contacts" and not (at_home and name == "q")]
+    home = [name for name in missing if name in ("q", "positions", "guess") and model.home]
+    zero = [name for name in missing if name != "contacts" and name not in home]
     parts = {
-        "at home": "q" if at_home else "",
+        "at home": ", ".join(home),
         "zero": ", ".join(zero),
         "on the ground": ", ".join(entries(model, "contacts")) if "contacts" in missing else "",
     }

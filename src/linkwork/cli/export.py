@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError, UnknownNameError
-from ..inspection.states import assembly_states, random_states
+from ..inspection.states import random_states
 from ..targets import find, names
 from ..targets.listing import name_of
 from .common import Inputs, Json, Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
@@ -113,8 +112,6 @@ def export(
         if "states" in target.options:  # for the test program written along with it
             ports = {port.name for port in function.program.inputs}
             states = random_states(robot, CANDIDATES)
-            if names == [ASSEMBLE]:
-                states |= assembly_states(robot.model, function, states["q"])
             options["states"] = {each: array for each, array in states.items() if each in ports}
         files = function.export(language, output, name=name, overwrite=overwrite, **options)
     if json:

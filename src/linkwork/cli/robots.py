@@ -20,6 +20,7 @@ from .printing import console, print_json, say, show
 WIDEST = 10_000  # columns
 OF_LOOPS = (
     "platform_jacobian", "constraint_forces", "conditioning", "loop_rates", "loop_residual", "torque_projector",
+    "assemble",
 )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def compile_function(
 
     def run(methods: Mapping[str, str], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         of_robot = {each.name: values[name] for name, each in numbers.items()}
-        traced = TracedRobot(model, methods, of_robot)
+        traced = TracedRobot(model, methods, of_robot, dtype)
 
         def call() -> dict[str, Any]:  # on new arrays: it may change them in place
             arrays = {key: TracedArray(value) for key, value in values.items() if key not in numbers}

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..constraints.assembly_loop import closing_tolerance
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError
 from ..formulations import QUANTITIES, Problem
 from ..function import Function
@@ -16,13 +14,9 @@ from ..model import Model, NumberInput
 from ..pipeline import HasModel, bound, checked_inputs, checked_options, compile_quantity, model_of
 from ..program import PARAMETER, STATE, Port
 from ..quoting import identifier
-from .compile_function import compile_function
-from .function_ports import Input, check_port
+from .function_ports import check_port
 from .method_combinations import compiled, with_method
-from .traced_robot import TracedRobot, assembled_from, used_inputs
-
-ASSEMBLE = "assemble"  # a quantity besides QUANTITIES: it is solved for by a loop
-SINGLE = 1e-5  # metres and radians, at which loops are closed in float32
+from .traced_robot import used_inputs
 
 
 def compile(
@@ -42,9 +36,6 @@ def compile(
     backend: str = "native",
 ) -> Function:
     """Compile one quantity of a robot, or several into one program that does their common work once.
-
-    "assemble" is compiled alone. It closes the loops of a robot: ``q, solved, residual, turns = f(positions, guess)``,
-    as ``TracedRobot.assemble``.
 
     Args:
         robot: A Robot, or its Model.
@@ -84,11 +75,7 @@ def compile(
         'q(7), v(7) -> inertia_matrix(7,7), bias(7), pose(4,4)'
     """
     options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters, "payload": payload}
-    options |= {"drives": drives, "inputs": inputs, "dtype": dtype, "backend": backend}
-    if isinstance(quantity, str) and quantity == ASSEMBLE:
-        return _compile_assembly(model_of(robot), known, options | {"method": method, "frame": frame})
-    if known is not None:
-        raise UnsupportedError("only assemble has known joints", got=f"known={known!r}")
+    options |= {"drives": drives, "inputs": inputs, "known": known, "dtype": dtype, "backend": backend}
     if isinstance(quantity, str):
         name, _, of = quantity.partition(":")
         if not isinstance(method, str):
@@ -97,44 +84,13 @@ def compile(
     return _several(robot, quantity, method, frame, **options)
 
 
-def _compile_assembly(model: Model, known: Sequence[str] | None, options: Mapping[str, Any]) -> Function:
-    """Compile the positions of all joints from those of the known ones and a guess."""
-    usual = {"method": "auto", "axes": "world", "parameters": "minimal"}
-    for name, value in options.items():
-        if name not in ("dtype", "backend") and value != usual.get(name) and value not in ((), [], None):
-            raise UnsupportedError(f"{ASSEMBLE} has no {name}", where=f"robot {model.name!r}", got=f"{name}={value!r}")
-    freedoms = assembled_from(model, known)
-    layout, everything = model.coordinates.whole(freedoms).positions, model.coordinates.positions
-    tolerance = max(closing_tolerance(model), SINGLE if np.dtype(options["dtype"]) == np.float32 else 0)
-
-    def run(robot: TracedRobot, positions: Any, guess: Any) -> dict[str, Any]:
-        return robot.assemble(positions, guess, known=known, tolerance=tolerance)._asdict()
-
-    function = compile_function(
-        model, run, name=ASSEMBLE, dtype=options["dtype"], backend=options["backend"],
-        positions=Input((layout.size,), "rad (m for a prismatic joint)", f"positions of {', '.join(layout.joints)}"),
-        guess=Input((everything.size,), "rad (m for a prismatic joint)", "positions of all joints, near the result"),
-    )  # fmt: skip
-    label = replace(
-        function.label,
-        layouts={"positions": layout, "guess": everything, "q": everything},
-        meanings={
-            **function.label.meanings,
-            "q": "positions of all joints",
-            "solved": "1 where the loops are closed, else 0",
-            "residual": "residual of the loops, m and rad",
-            "turns": "number of Newton's steps",
-        },
-    )
-    return Function(function.program, label, function.dtype, function.backend)
-
-
 def _several(
     robot: Model | HasModel, quantities: Any, method: Any, frame: str | None, *, wrenches: Sequence[str], **options: Any
 ) -> Function:
     """Compile several quantities into one program."""
     model = model_of(robot)
-    axes, drives, inputs = options.pop("axes"), options.pop("drives"), checked_inputs(options.pop("inputs"))
+    axes, drives, known = (options.pop(name) for name in ("axes", "drives", "known"))
+    inputs = checked_inputs(options.pop("inputs"))
     dtype, wrenches = checked_options(wrenches=wrenches, axes=axes, **options)
     chosen = quantities_by_output(quantities, frame)
     if isinstance(method, str) and method != "auto":
@@ -157,11 +113,15 @@ def _several(
             payload=options["payload"] if name != "regressor" else None,
             drives=drives,
             inputs=used_inputs(model, name, inputs),
+            known=known if name == "assemble" else None,
+            dtype=dtype,
         )
         for output, (name, of) in chosen.items()
     }
     if all(not QUANTITIES[name].takes_wrenches for name, _ in chosen.values()) and wrenches:
         raise LinkworkError("none of these quantities takes wrenches", got=", ".join(wrenches))
+    if known is not None and all(name != "assemble" for name, _ in chosen.values()):
+        raise LinkworkError("none of these quantities has known joints", got=f"known={known!r}")
     shapes: dict[str, tuple[int, ...]] = {}
     for problem in problems.values():
         shapes |= problem.inputs
@@ -208,9 +168,6 @@ def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[
         if not isinstance(text, str) or not isinstance(output, str):
             raise UnsupportedError("a quantity is a name", got=repr(text), expected="a text such as 'pose:hand'")
         name, _, of = text.partition(":")
-        if name == ASSEMBLE:
-            fix = "call robot.assemble(positions, guess) in a function of your own"
-            raise UnsupportedError(f"{ASSEMBLE} is compiled alone", got=", ".join(map(str, quantities)), fix=fix)
         if name not in QUANTITIES:
             raise UnknownNameError("quantity", name, QUANTITIES)
         parsed.append((output, name, of or (frame if QUANTITIES[name].of_frame else None)))

@@ -42,7 +42,9 @@ def compiled(
     if twice := [port.name for port in program.outputs if port.name in numbers]:
         fix = f'give the output another name: {{"my_name": "{twice[0]}", ...}}'
         raise LinkworkError("an output has the name of an input", where=name, got=twice[0], fix=fix)
-    known = layouts(model)
+    known = dict(layouts(model))
+    for problem in problems:  # which joints are known differs
+        known |= {name: layout for name, layout in problem.layouts.items() if name in problem.inputs}
     vectors = {port.name: known[port.name] for port in (*program.inputs, *program.outputs)
                if port.name in known and port.shape == (known[port.name].size,)}  # fmt: skip
     chosen = {problem.quantity: problem.method.name for problem in problems if problem.method is not None}

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints import determines
-from ..constraints.assembly_loop import assemble, closing_tolerance, known_freedoms
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..formulations import QUANTITIES, Problem
 from ..model import Model, command_vector, number_inputs
@@ -19,6 +17,8 @@ from ..pipeline import HasModel, bound, model_of
 from ..program.graph import Node
 from ..program.traced_array import TracedArray, nested_nodes
 from .method_combinations import with_method
+
+OPTIONS = ("frame", "axes", "drives", "known", "turns", "tolerance")  # of quantities, besides wrenches and parameters
 
 
 class TracedRobot:
@@ -33,6 +33,7 @@ class TracedRobot:
         methods: Method by quantity. Default: the one with the fewest instructions.
         inputs: Values of numbers of the robot, by the names that ``linkwork.compile`` takes for ``inputs``: gravity,
             payloads, friction. Default: its own.
+        dtype: Number type of the function, "float64" (default) or "float32".
 
     Example:
         >>> arm = linkwork.TracedRobot(robot)
@@ -45,10 +46,11 @@ class TracedRobot:
         robot: Model | HasModel,
         methods: Mapping[str, str] | None = None,
         inputs: Mapping[str, Any] | None = None,
+        dtype: str = "float64",
     ):
         self.model = model_of(robot)
         self.used: dict[tuple[Any, ...], Problem] = {}
-        self._methods, self._inputs = dict(methods or {}), dict(inputs or {})
+        self._methods, self._inputs, self._dtype = dict(methods or {}), dict(inputs or {}), dtype
 
     @property
     def nq(self) -> int:
@@ -78,11 +80,13 @@ class TracedRobot:
             *values: Its inputs in order, after the frame if it has one.
             wrenches: Applied force and moment by frame, each (6,), in the frame's axes.
             **named: Inputs by name, and ``frame``, ``axes``, ``parameters``, ``drives`` where the quantity has them.
+                ``assemble`` has ``known``, names of the known joints; ``turns``, the largest number of steps, 30 by
+                default; and ``tolerance``, the residual at which the loops are closed, in m and rad.
 
         Returns:
             The output, or a named tuple of several outputs.
         """
-        options = {name: named.pop(name) for name in ("frame", "axes", "drives") if name in named}
+        options = {name: named.pop(name) for name in OPTIONS if name in named}
         if quantity == "regressor":
             options["parameters"] = named.pop("parameters", "standard")
         if QUANTITIES[quantity].of_frame and "frame" not in options:
@@ -100,13 +104,10 @@ class TracedRobot:
         return namedtuple("Result", problem.outputs)(*outputs) if len(outputs) > 1 else outputs[0]
 
     def _problem(self, quantity: str, wrenches: tuple[str, ...], options: Mapping[str, Any]) -> Problem:
-        drives = options.get("drives")
         key = quantity, wrenches, *sorted((k, repr(v)) for k, v in options.items())
         if key not in self.used:
-            more: dict[str, Any] = {k: v for k, v in options.items() if k not in ("drives", "parameters")}
-            more["inputs"] = used_inputs(self.model, quantity, tuple(self._inputs))
-            parameters = options.get("parameters", "minimal")
-            problem = bound(self.model, quantity, wrenches=wrenches, parameters=parameters, drives=drives, **more)
+            numbers = used_inputs(self.model, quantity, tuple(self._inputs))
+            problem = bound(self.model, quantity, wrenches=wrenches, inputs=numbers, dtype=self._dtype, **options)
             self.used[key] = self._with_method(problem)
         return self.used[key]
 
@@ -133,44 +134,6 @@ class TracedRobot:
         if missing := [name for name in names if name not in inputs]:
             raise ShapeError(f"{problem.quantity} needs {', '.join(missing)}", expected=", ".join(names))
         return inputs
-
-    def assemble(
-        self,
-        positions: Any,
-        guess: Any,
-        *,
-        known: Sequence[str] | None = None,
-        turns: int = 30,
-        tolerance: float | None = None,
-    ) -> Any:
-        """Return the positions of all joints of a robot with loops, by Newton's steps from a guess.
-
-        The loops close in the assembly mode of the guess if it is near, within about half a radian or metre.
-        Derivatives by ``positions`` are those of the closed loops; the guess has none.
-
-        Args:
-            positions: Positions of the known joints (n,).
-            guess: Positions of all joints (nq,), such as those of the previous step.
-            known: Names of the known joints. Default: the motors if they determine all joints, else the independent
-                joints.
-            turns: Largest number of steps.
-            tolerance: Residual at which the loops are closed, in m and rad. Default: as for ``Robot.assemble``.
-
-        Returns:
-            Named tuple of q (nq,), solved (1 or 0), residual in m and rad, and turns.
-
-        Raises:
-            UnsupportedError: The robot has no loops.
-            LinkworkError: The known joints do not determine the others.
-        """
-        freedoms = assembled_from(self.model, known)
-        size = self.model.coordinates.whole(freedoms).nq
-        goal = _vector("assemble", "positions", positions, (size,))
-        start = _vector("assemble", "guess", guess, (self.model.nq,))
-        limit = closing_tolerance(self.model) if tolerance is None else tolerance
-        results = assemble(self.model, freedoms, goal, start, turns, limit)
-        shapes = ((self.model.nq,), (), (), ())
-        return Assembled(*(_output(value, shape) for value, shape in zip(results, shapes, strict=True)))
 
     # -- motors, for controllers ---------------------------------------------------------------------------------
 
@@ -211,18 +174,6 @@ class TracedRobot:
             One acceleration per motor.
         """
         return self.joint_accelerations(q, v, [0] * self.nv)[list(self.model.mobility.motors)]
-
-
-Assembled = namedtuple("Assembled", "q solved residual turns")
-
-
-def assembled_from(model: Model, known: Sequence[str] | None) -> tuple[int, ...]:
-    """Return the dofs of the known joints."""
-    if known is None and model.constrained:
-        motors = tuple(sorted(set(model.mobility.motors)))
-        if len(motors) == len(model.mobility.configuration) and determines(model, motors):
-            return motors
-    return known_freedoms(model, known)
 
 
 def _array(value: Any) -> Any:

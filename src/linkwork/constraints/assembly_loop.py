@@ -26,8 +26,8 @@ Solve = Callable[[list[Scalar]], list[Scalar]]
 WRONG = 1.0  # square of the residual, in m and rad, that an axis in the wrong direction counts for
 
 
-def known_freedoms(model: Model, names: Sequence[str] | None) -> tuple[int, ...]:
-    """Return the dofs of the joints from which a robot with loops is assembled; default: the independent ones."""
+def known_freedoms(model: Model, names: Sequence[str] | None, default: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the dofs of the joints from which a robot with loops is assembled."""
     if not model.constrained:
         raise UnsupportedError(
             "there is nothing to assemble: the robot has no loops",
@@ -35,9 +35,7 @@ def known_freedoms(model: Model, names: Sequence[str] | None) -> tuple[int, ...]
             fix="q has no dependent positions: use it without assembling",
         )
     configuration = model.mobility.configuration
-    known = configuration
-    if names is not None:
-        known = tuple(sorted({k for name in names for k in model.joint_freedoms(name)}))
+    known = default if names is None else tuple(sorted({k for name in names for k in model.joint_freedoms(name)}))
     if len(known) != len(configuration) or not determines(model, known):
         joints = ", ".join(model.coordinates.whole(known).positions.joints)
         raise LinkworkError(
@@ -61,15 +59,21 @@ def closing_tolerance(model: Model) -> float:
 
 
 def assemble(
-    model: Model, known: Sequence[int], goal: Sequence[Any], guess: Sequence[Any], turns: int, tolerance: float
+    model: Model,
+    positions: Sequence[Any],
+    guess: Sequence[Any],
+    *,
+    known: Sequence[int],
+    turns: int,
+    tolerance: float,
 ) -> tuple[list[Any], Any, Any, Any]:
     """Return the positions of all joints, 1 where they close the loops, the residual, and the number of steps.
 
-    ``known``: dofs whose positions are given, as ``goal``; ``guess``: positions of all joints.
+    ``known``: dofs whose ``positions`` are given; ``guess``: positions of all joints.
     """
     places = model.coordinates.places(model.coordinates.whole(known).positions.joints)
     start = [*model.coordinates.normalised(guess)]
-    for place, value in zip(places, goal, strict=True):
+    for place, value in zip(places, positions, strict=True):
         start[place] = value
     free = [k for k in range(model.nq) if k not in places]
 

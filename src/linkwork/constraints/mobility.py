@@ -47,8 +47,10 @@ def with_mobility(model: Model, independent: Sequence[str] = (), redundant: bool
     mobility = _mobility(model, J, choice, redundant)
     others = [k for k in range(model.coordinates.nv) if k not in choice]
     configuration = _independent_by_groups(model, holonomic, closing, [others, choice])
+    enough = len(mobility.motors) == len(configuration) and determines(model, mobility.motors)
+    known = mobility.motors if enough else configuration
     rows = independent_rows(model, rank, closing)
-    return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration))
+    return replace(model, closed_mobility=replace(mobility, rows=rows, configuration=configuration, known=known))
 
 
 def _closed_home(model: Model, independent: Sequence[str]) -> np.ndarray:

@@ -39,7 +39,8 @@ def _layouts(model: Model) -> dict[str, Layout]:
     by_kind = {kind: coordinates.of_freedoms(*entries) for kind, entries in freedoms.items()}
     contacts = Layout(tuple(Segment(contact.name, ("",), ("",)) for contact in model.switched))
     others = {"q": coordinates.positions, "commands": model.commands, "contacts": contacts, "restitution": contacts}
-    return by_kind | others
+    known = coordinates.whole(mobility.known).positions
+    return by_kind | others | {"positions": known, "guess": coordinates.positions}
 
 
 def sizes(model: Model) -> dict[str, int]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import LinkworkError, UnknownNameError, at_door, one_of
+from ..constraints.assembly_loop import closing_tolerance, known_freedoms
+from ..errors import LinkworkError, UnknownNameError, UnsupportedError, at_door, one_of
 from ..model import Layout, Model, NumberInput, commanded, grouped, number_inputs, with_numbers
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
@@ -18,6 +19,7 @@ from .regressor import Columns
 
 AXES = ("world", "local")
 PARAMETERS = ("minimal", "standard", "input")
+SINGLE = 1e-5  # metres and radians, at which loops are closed in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,11 @@ class Problem:
         payload: frame that carries a payload; adds an input. Default: none.
         columns: columns of a regressor; default: the standard parameters of the links.
         as_inputs: further numbers of the robot that are inputs (see ``number_inputs``).
+        known: names of the joints whose positions ``assemble`` takes. Default: the motors if they determine all joints,
+            else the independent joints.
+        turns: largest number of steps of ``assemble``.
+        tolerance: residual at which it ends, in m and rad. Default: that of the robot, or 1e-5 in float32.
+        dtype: number type for which it is compiled.
     """
 
     model: Model
@@ -48,6 +55,10 @@ class Problem:
     payload: str | None = None
     columns: Columns | None = None
     as_inputs: tuple[str, ...] = ()
+    known: tuple[str, ...] | None = None
+    turns: int = 30
+    tolerance: float | None = None
+    dtype: str = "float64"
 
     def __post_init__(self) -> None:
         definition, name, where = self.definition, self.quantity, self.model.name
@@ -68,10 +79,15 @@ class Problem:
             raise LinkworkError(
                 f"{name} takes no wrenches", where=where, got=", ".join(self.wrenches), fix="leave the wrenches out"
             )
+        if self.known is not None and "positions" not in definition.inputs:
+            raise UnsupportedError(f"{name} has no known joints", where=where, got=f"known={[*self.known]}")
+        if "contacts" in definition.inputs and self.dtype != "float64":
+            message = "which equations of the contacts follow from others is decided by more digits than this type has"
+            raise UnsupportedError(message, where=name, got=self.dtype, expected="float64")
         for frame in (self.frame, *self.wrenches):
             if frame is not None:
                 self.model.frame(frame)  # raises if there is none of this name
-        _ = self.numbers  # raises if there are no such numbers
+        _ = self.numbers, self.layouts  # raises if there are no such numbers, or no such known joints
 
     @cached_property
     def definition(self) -> Quantity:
@@ -111,12 +127,22 @@ class Problem:
         size = sizes(self.model) | {"wrenches": len(self.wrenches)}
         if self.columns is not None:
             size["parameters"] = len(self.columns.columns)
+        if "positions" in self.layouts:
+            size["positions"] = self.layouts["positions"].size
         return {each.name: tuple(size[n] if isinstance(n, str) else n for n in each.shape) for each in variables}
 
-    @property
+    @cached_property
     def layouts(self) -> dict[str, Layout]:
         """Layouts of the inputs and outputs that are joint vectors, by name."""
-        return joint_vectors(self.model, self.definition)
+        found = joint_vectors(self.model, self.definition)
+        if "positions" in found:
+            found["positions"] = self.model.coordinates.whole(self._freedoms).positions
+        return found
+
+    @cached_property
+    def _freedoms(self) -> tuple[int, ...]:
+        """The dofs of the known joints."""
+        return known_freedoms(self.model, self.known, self.model.mobility.known)
 
     @property
     def meanings(self) -> dict[str, str]:
@@ -158,8 +184,17 @@ class Problem:
             options["loads"] = [model.frame(name) for name in self.wrenches], by_name["wrenches"]
         if self.columns is not None:
             options["columns"] = self.columns
+        if "positions" in by_name:
+            options |= {"known": self._freedoms, "turns": self.turns, "tolerance": self._tolerance}
         result = self.definition.function(model, *vectors, **options)
         return dict(zip(self.outputs, result if len(self.outputs) > 1 else (result,), strict=True))
+
+    @property
+    def _tolerance(self) -> float:
+        """The residual at which loops are closed; numbers that are inputs do not change it."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return max(closing_tolerance(self.model), SINGLE if self.dtype == "float32" else 0)
 
     def _model(self, inputs: dict[str, Any]) -> Model:
         """Return the robot with the numbers of the inputs, grouped if the method allows it."""

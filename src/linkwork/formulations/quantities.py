@@ -2,8 +2,8 @@
 friction, springs, wrenches on named frames.
 
 A quantity's function takes the model and its input vectors and, by keyword, what else it depends on (see ``Problem``):
-``method``, ``frame``, ``axes``, ``loads``, ``columns``. It returns its output, or a tuple of outputs.
-``quantity_table`` documents each of them.
+``method``, ``frame``, ``axes``, ``loads``, ``columns``, ``known``, ``turns``, ``tolerance``. It returns its output, or
+a tuple of outputs. ``quantity_table`` documents each of them.
 """
 
 from __future__ import annotations

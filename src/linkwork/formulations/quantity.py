@@ -89,6 +89,8 @@ VARIABLES = {
             "N, N m",
             "constraint forces at the cut joints, of the first frame on the second in the axes of the first",
         ),
+        Variable("positions", ("positions",), POSITION, "positions of the known joints"),
+        Variable("guess", ("guess",), POSITION, "positions of all joints, near the result"),
         Variable("commands", ("commands",), "SI", "command inputs of force laws, such as thrusts", "u"),
         Variable(
             "contacts",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..constraints import assembly_loop
 from ..errors import UnknownNameError
 from ..model import Model
 from . import centroidal, contact, frame_motion, rates
@@ -11,7 +12,7 @@ from . import quantities as of
 from .adaptive_regressor import adaptive_regressor
 from .derivatives import QUANTITIES as OF_SLOPES
 from .derivatives import dynamics
-from .quantity import BUILT_IN, FORCE, VARIABLES, Quantity, Variable
+from .quantity import BUILT_IN, FORCE, POSITION, VARIABLES, Quantity, Variable
 
 TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 POSE = ("x", "y", "z", "1"), ("x", "y", "z", "origin")  # rows and columns
@@ -487,6 +488,22 @@ QUANTITIES = {
             details=(
                 "How well the independent joints determine the others. At 0, forward dynamics in their coordinates "
                 "does not exist and gives NaN."
+            ),
+        ),
+        Quantity(
+            "assemble",
+            "positions of all joints, with the loops closed",
+            assembly_loop.assemble,
+            ("positions", "guess"),
+            (
+                Variable("q", ("q",), POSITION, "positions of all joints"),
+                Variable("solved", (), "dimensionless", "1 where the loops are closed, else 0"),
+                Variable("residual", (), "m, rad", "residual of the loops"),
+                Variable("turns", (), "dimensionless", "number of Newton's steps"),
+            ),
+            details=(
+                "By Newton's steps from the guess. The known joints are the motors if they determine all joints, else "
+                "the independent joints."
             ),
         ),
         Quantity(

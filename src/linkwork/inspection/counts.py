@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any
 
 from .. import pipeline
-from ..compose.compile_quantities import ASSEMBLE
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError
 from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
 from ..function import Function
@@ -128,9 +127,9 @@ def passes(robot: Robot, quantity: str | None = None, method: str | None = None,
     _, selected = _selected(robot, quantity, method, **options)
     tables = []
     for name, method_name, how in selected:
-        if name == ASSEMBLE:
-            raise LinkworkError(f"passes are not counted for {name}: its work is in a loop", fix="count it without")
         pass_names, program = pipeline.traced(robot, name, method=method_name, **how)
+        if program.loops:
+            raise LinkworkError(f"passes are not counted for {name}: its work is in a loop", fix="count it without")
         tables.append({"quantity": name, "method": pass_names, "passes": pass_by_pass(program)})
     return {"robot": robot.name, "convention": CONVENTION, "passes": tables}
 
@@ -197,16 +196,14 @@ def _selected(
 
 def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: str) -> str:
     """Return the frame to use; raise an error for an unknown name."""
-    if quantity and quantity not in (*QUANTITIES, ASSEMBLE):
-        raise UnknownNameError("quantity", quantity, [*QUANTITIES, ASSEMBLE])
+    if quantity and quantity not in QUANTITIES:
+        raise UnknownNameError("quantity", quantity, QUANTITIES)
     if parameters not in PARAMETERS:
         raise UnknownNameError("choice of parameters", parameters, PARAMETERS)
     return robot.model.frame(frame or robot.frame_names[-1]).name
 
 
 def _of_frame(quantity: str, frame: str) -> dict[str, str]:
-    if quantity == ASSEMBLE:
-        return {}
     if quantity not in QUANTITIES:
         raise UnknownNameError("quantity", quantity, QUANTITIES)
     return {"frame": frame} if QUANTITIES[quantity].of_frame else {}
@@ -224,8 +221,7 @@ def _pairs(robot: Robot, quantity: str | None, method: str | None) -> list[tuple
 
 
 def _names(robot: Robot, quantity: str) -> list[str]:
-    known = () if quantity == ASSEMBLE else methods(quantity)
-    return [m.name for m in known if not m.refusal(robot.model)] or ["auto"]
+    return [m.name for m in methods(quantity) if not m.refusal(robot.model)] or ["auto"]
 
 
 def _row(

@@ -9,12 +9,12 @@ import numpy as np
 from ..assembly import Assembler
 from ..compose import compile
 from ..formulations import layouts, sizes
-from ..function import Function
 from ..model import Model
 from ..robot import Robot
 from ..sim import zero
 
 SPREAD = 0.3  # rad and m, of random positions around home
+BEYOND = 1e-2  # rad and m, from the guess of an assembly to its known positions
 WELL = 1e-2  # least conditioning, so that methods can be compared
 INERTIA, VISCOUS, STIFFNESS = (
     ("kg m^2", "kg"),
@@ -32,7 +32,14 @@ def neutral(model: Model, vector: str) -> np.ndarray:
     """Return the default of a vector: zeros, identity rotations, the home of a robot with loops, all contacts on."""
     if vector == "contacts":
         return np.ones(len(model.switched))
-    return zero(model) if vector == "q" else np.zeros(sizes(model)[vector])
+    if vector == "positions":
+        return zero(model)[_known_places(model)]
+    return zero(model) if vector in ("q", "guess") else np.zeros(sizes(model)[vector])
+
+
+def _known_places(model: Model) -> list[int]:
+    """Return the indices in q of the positions that ``assemble`` takes."""
+    return model.coordinates.places(layouts(model)["positions"].joints)
 
 
 def unit(model: Model, units: str | tuple[str, str], *, base: bool = True) -> str:
@@ -46,12 +53,6 @@ def unit(model: Model, units: str | tuple[str, str], *, base: bool = True) -> st
     joints = [joint for joint in model.coordinates.joints if base or not joint.kind.free]
     turns = {turns for joint in joints for turns in joint.kind.turning}
     return f"{turning} | {sliding}" if len(turns) == 2 else sliding if turns == {False} else turning
-
-
-def assembly_states(model: Model, function: Function, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Return inputs of the compiled "assemble": known positions a little beyond those of closed states q, the guess."""
-    known = q[:, model.coordinates.places(function.label.layouts["positions"].joints)]
-    return {"positions": known + 1e-2, "guess": q}
 
 
 def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarray]:
@@ -77,6 +78,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands", "v_ref", "a_ref")
     contacts = rng.integers(0, 2, (count, len(model.switched))).astype(float)
     states = {"q": q, "contacts": contacts, "restitution": 0.5 * contacts}
+    states |= {"positions": q[:, _known_places(model)] + BEYOND, "guess": q}
     return states | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 
 

@@ -137,6 +137,7 @@ class Mobility:
     free: tuple[int, ...]  # the other independent ones: a moving base, elastic and passive joints
     rows: tuple[int, ...] = ()  # the constraint equations that do not follow from others
     configuration: tuple[int, ...] = ()  # they determine all positions: the independent ones and, with rolling, others
+    known: tuple[int, ...] = ()  # of ``assemble``: the motors if they determine all positions, else ``configuration``
 
     @property
     def forced(self) -> tuple[int, ...]:
@@ -392,7 +393,7 @@ class Model:
         every = tuple(range(self.coordinates.nv))
         active = tuple(k for k in every if self.coordinates.joint_of(k).driven)
         free = tuple(k for k in every if k not in active)
-        return Mobility(every, active, active, free, configuration=every)
+        return Mobility(every, active, active, free, configuration=every, known=every)
 
     def names_of(self, freedoms: Sequence[int]) -> tuple[str, ...]:
         """Return the names of velocities, without those of floating bodies.

@@ -87,7 +87,9 @@ def symbolic(
     if parameters not in PARAMETERS:
         raise UnknownNameError("treatment of parameters", parameters, PARAMETERS)
     options = {"frame": frame, "axes": axes, "wrenches": wrenches, "parameters": parameters}
-    label = compile(robot, quantity, method=method, backend="interpreter", **options).label  # checks all, and chooses
+    function = compile(robot, quantity, method=method, backend="interpreter", **options)  # checks all, and chooses
+    _require_no_loops(function.program)
+    label = function.label
     model = model_of(robot)
     columns = bound(model, quantity, parameters=parameters).columns if quantity == "regressor" else None
     if columns is None:  # a regressor keeps the compiler's frames, to which its base parameters belong
@@ -154,11 +156,15 @@ def _traced(
     return tracing.finish(label, expand)
 
 
-def from_program(program: Program, label: Label) -> SymbolicModel:
-    """Return the equations of a compiled program, with numbers for constants and no symbols of the paper."""
+def _require_no_loops(program: Program) -> None:
     if program.loops:
         fix = "print one turn of the loop as a function of its own, or see Function.program.loops"
         raise UnsupportedError("a program with loops has no list of equations", where=program.name, fix=fix)
+
+
+def from_program(program: Program, label: Label) -> SymbolicModel:
+    """Return the equations of a compiled program, with numbers for constants and no symbols of the paper."""
+    _require_no_loops(program)
     quantity = QUANTITIES.get(label.quantity)
     variables = VARIABLES | {variable.name: variable for variable in (quantity.outputs if quantity else ())}
 
