@@ -67,6 +67,19 @@ def test_other_robots(name):
         check(robot.compile("bias", inputs=inputs, backend="interpreter"))
 
 
+@pytest.mark.parametrize("backend", ["native", "interpreter"])
+def test_loops(backend):
+    """Loops whose values depend on the numbers, and a loop of the numbers alone."""
+
+    def settled(robot, q):
+        stiffness = linkwork.find_root(lambda x: x**3 - robot.gravity(np.zeros(1))[0] - 2, 1.0).x
+        return linkwork.repeat(lambda x: x - 0.01 * stiffness * robot.gravity(x), q, 5)
+
+    check(linkwork.load("four-bar").compile("assemble", inputs=["geometry:coupler"], backend=backend))
+    pendulum = {"name": "pendulum", "joints": [{"name": "hinge", "alpha": "pi/2", "M": 1, "MX": 0.3, "ZZ": 0.1}]}
+    check(linkwork.load(pendulum).function(settled, inputs=["gravity"], backend=backend))
+
+
 def test_prepared_is_as_good_as_plain():
     """With the robot's own numbers, the operations are those of the function without inputs."""
     robot = linkwork.load("panda")

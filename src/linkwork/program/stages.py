@@ -11,7 +11,7 @@ from typing import Any
 
 from .counts import depends_on_state
 from .passes.dead import rebuild
-from .program import ARITY, PARAMETER, STATE, Op, Port, Program
+from .program import ARITY, PARAMETER, REPEAT, STATE, Op, Port, Program
 
 PREPARED = "prepared"  # the vector that the second stage takes from the first
 Value = int | float  # the number of a value, or what it is
@@ -94,7 +94,8 @@ def with_known(program: Program, known: Mapping[str, Sequence[float]]) -> Progra
     at += program.constants
     code: list[tuple[Value, ...]] = []
     for op, *args in program.instructions:
-        made = _simplified(op, *(at[a] for a in args))
+        values = [at[a] for a in args]
+        made = (op, *values) if op >= REPEAT else _simplified(op, *values)
         if isinstance(made, tuple):
             code.append(made)
             made = n_inputs + len(code) - 1
