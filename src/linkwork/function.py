@@ -524,7 +524,6 @@ class Function(Differentiable):
             quantity=f"{label.quantity}_{what}" if what else label.quantity,
             layouts={name: layout for name, layout in label.layouts.items() if name in names},
             wrenches=label.wrenches if "wrenches" in names else (),
-            payload=label.payload if "payload" in names else "",
             nominal=nominal,
             meanings=meanings,
             patterns={name: pattern for name, pattern in label.patterns.items() if name in names},

@@ -18,7 +18,7 @@ from .quoting import unprintable
 from .sparsity import Pattern, read_patterns
 from .targets import names as targets
 
-FORMAT = "linkwork-function-2"
+FORMAT = "linkwork-function-3"
 DTYPES = ("float64", "float32")
 PORT_NAME = re.compile("[A-Za-z][0-9A-Za-z_]{0,63}")  # one that Python, C and CasADi take
 LONGEST_NAME = 1000  # characters
@@ -48,7 +48,6 @@ class Label:
     layouts: Mapping[str, Layout] = field(default_factory=dict)  # joint vectors -> what their entries are
     wrenches: tuple[str, ...] = ()  # frames of the rows of the input ``wrenches``
     axes: str = ""  # "world" or "local", of quantities that have the choice
-    payload: str = ""  # frame that carries the input ``payload``
     assumed: tuple[str, ...] = ()  # sentences on what is built in: gravity, friction, rotors, springs, surroundings
     nominal: Mapping[str, Nominal] = field(default_factory=dict)  # inputs that hold numbers of the robot
     meanings: Mapping[str, str] = field(default_factory=dict)  # input or output -> what it is, with its unit

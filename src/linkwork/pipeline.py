@@ -85,7 +85,6 @@ def compile_quantity(
     axes: str = "world",
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
-    payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
     inputs: Sequence[str] = (),
     known: Sequence[str] | None = None,
@@ -95,9 +94,9 @@ def compile_quantity(
     """Compile one quantity; the options are those of ``linkwork.compile``."""
     model = model_of(robot)
     names = {"quantity": quantity, "method": method, "axes": axes, "parameters": parameters}
-    names |= {name: value for name, value in (("frame", frame), ("payload", payload)) if value is not None}
+    names |= {"frame": frame} if frame is not None else {}
     dtype, wrenches = checked_options(wrenches=wrenches, dtype=dtype, backend=backend, **names)
-    options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters, "payload": payload}
+    options: dict[str, Any] = {"frame": frame, "axes": axes, "parameters": parameters}
     options |= {"drives": drives, "inputs": checked_inputs(inputs), "known": known, "dtype": dtype}
     problem = bound(model, quantity, wrenches=wrenches, **options)
     candidates = _trace_candidates(problem, method)
@@ -172,7 +171,6 @@ def _label(problem: Problem) -> Label:
         problem.layouts,
         problem.wrenches,
         problem.axes if problem.definition.has_axes else "",
-        problem.payload or "",
         problem.assumed,
         nominal_of(problem.numbers),
         problem.meanings,
@@ -298,6 +296,6 @@ def choose(
         inertia = choose(model, "inertia_matrix", parts[0].strip(), varied=varied, placed=placed)
         bias = choose(model, "bias", parts[1].strip(), wrenches=wrenches, varied=varied, placed=placed)
         return by_inertia_and_bias(inertia, bias, quantity)
-    inputs: dict[str, Any] = {"parameters": "input" if varied else "minimal", "as_inputs": ("geometry",) * placed}
-    problem = Problem(model, quantity, wrenches=tuple(wrenches), **inputs)
+    inputs = ("parameters",) * varied + ("geometry",) * placed
+    problem = Problem(model, quantity, wrenches=tuple(wrenches), as_inputs=inputs)
     return find_method(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)

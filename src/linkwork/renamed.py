@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn, TypeVar
 
+from .errors import LinkworkError, at_door
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 RENAMED: dict[str, dict[str, str]] = {  # owner (module or class) -> old name -> what replaces it
@@ -31,12 +33,22 @@ OPTIONS: dict[str, dict[str, str]] = {  # command, or "" for all of them -> old 
     "bench": {"--peers": "--pinocchio"},
     "equations": {"--written-out": "--expand"},
     "excite": {"--frame": "--frames"},
-    "export": {"--by": "--wrt"},
+    "export": {"--by": "--wrt", "--payload": "--inputs payload:FRAME"},
     "identify": {"--standstill": "--keep-standstill"},
     "report": {"--out": "--output"},
     "simulate": {"--q": "--q0", "--v": "--v0", "--tau": "--torque"},
     "view": {"--trajectory": "--trajectories"},
 }
+
+VALUES: dict[tuple[str, str], tuple[str, str]] = {  # argument, old value -> what replaces it, and as an option
+    ("parameters", "input"): ('inputs=["parameters"]', "--inputs parameters"),
+}
+
+
+def refuse_value(argument: str, value: str) -> None:
+    """Raise the error for an old value of an argument, with the new spelling."""
+    if new := VALUES.get((argument, value)):
+        raise LinkworkError(f"{argument} has no value {value!r}; it was renamed", fix=f"use {at_door(*new)}")
 
 
 def refuse(owner: str, name: str) -> NoReturn:

@@ -179,7 +179,7 @@ class Robot(RobotFunctions):
         """Inertial parameters of the moving links, ten for each link with all that is fixed to it.
 
         They are mass, first moments x, y, z, and inertia xx, xy, xz, yy, yz, zz about the origin of the link's frame,
-        in its axes: kg, kg m, kg m^2. Functions compiled with ``parameters="input"`` take them as an input.
+        in its axes: kg, kg m, kg m^2. Functions compiled with ``inputs=["parameters"]`` take them as an input.
         """
         return self.model.parameters()
 
@@ -497,7 +497,7 @@ class Robot(RobotFunctions):
 
         Args:
             quantity: Name of the quantity, such as "inverse_dynamics"; a list of names, or a dict from output to name.
-            **options: Options of ``linkwork.compile``: method, frame, axes, parameters, payload, wrenches, dtype, ...
+            **options: Options of ``linkwork.compile``: method, frame, axes, inputs, wrenches, dtype, ...
 
         Returns:
             The compiled Function.

@@ -70,7 +70,7 @@ class Workspace:
             quantity: Name of the quantity.
             frame: Frame of poses and Jacobians; required there.
             axes: Axes of Jacobians: "world" or "local".
-            parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``.
+            parameters: Inertial parameters: "minimal" or "standard", as for ``compile``.
             drives: Drive parameters of the regressor, as for ``compile``.
             inputs: Names of numbers of the robot that are inputs, as for ``compile``.
 

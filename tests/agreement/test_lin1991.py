@@ -108,9 +108,9 @@ def test_parameters_as_input(name: str):
     robot = linkwork.load(name)
     q = np.linspace(-1, 1, robot.nv)
     with pytest.raises(linkwork.LinkworkError, match="divides by"):
-        robot.compile("inertia_matrix", method="walker-orin", parameters="input")
+        robot.compile("inertia_matrix", method="walker-orin", inputs=["parameters"])
     for method in (method for method in INERTIA if method.grouped):
-        compiled = robot.compile("inertia_matrix", method=method.name, parameters="input", backend="interpreter")
+        compiled = robot.compile("inertia_matrix", method=method.name, inputs=["parameters"], backend="interpreter")
         found = compiled(q, np.array(robot.parameters) + 0.01)
         changed = robot.model.with_parameters([(np.array(row) + 0.01).tolist() for row in robot.parameters])
         assert_close(found, crba(changed, q.tolist()))

@@ -45,7 +45,7 @@ CASES = {
     "friction": ("puma560", "inverse_dynamics", {}),
     "friction laws": (DRIVEN, "forward_dynamics", {}),
     "square roots": ("eel", "forward_dynamics", {}),
-    "parameters": ("ur5e", "inverse_dynamics", {"parameters": "input"}),
+    "parameters": ("ur5e", "inverse_dynamics", {"inputs": ["parameters"]}),
     "float": ("panda", "inverse_dynamics", {"dtype": "float32"}),
     "float, friction": ("puma560", "forward_dynamics", {"dtype": "float32"}),
 }
@@ -296,7 +296,7 @@ def test_header_tells_all(tmp_path):
 
 
 def test_parameters_are_told_apart(tmp_path):
-    function = linkwork.load("planar2r").compile("inverse_dynamics", parameters="input")
+    function = linkwork.load("planar2r").compile("inverse_dynamics", inputs=["parameters"])
     header = function.to_c(tmp_path)[0].read_text()
     assert "const double parameters[20]" in header
     assert f"on the parameters alone: {function.off_line_operations}" in header
@@ -305,7 +305,7 @@ def test_parameters_are_told_apart(tmp_path):
 def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
     """The test of the C code runs on them; a changed value is found."""
     robot = linkwork.load("puma560")
-    function = robot.compile("inverse_dynamics", parameters="input")
+    function = robot.compile("inverse_dynamics", inputs=["parameters"])
     header, source, test, _ = function.to_c(tmp_path)
     lines = " ".join(line.removeprefix(" *").strip() for line in header.read_text().splitlines())
     assert "Rows of parameters: 0 link1, 1 link2" in lines
@@ -322,7 +322,7 @@ def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
 def test_parameters_of_your_own_states(tmp_path):
     robot = linkwork.load("planar2r")
     states = {"q": [[0.1, 0.2]], "parameters": [2 * np.array(robot.parameters)]}
-    test = robot.compile("gravity", parameters="input").to_c(tmp_path, states=states)[2]
+    test = robot.compile("gravity", inputs=["parameters"]).to_c(tmp_path, states=states)[2]
     assert "nominal" not in test.read_text() and run_test(tmp_path).returncode == 0
 
 

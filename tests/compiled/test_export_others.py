@@ -34,7 +34,7 @@ CASES = {
     "friction": ("puma560", "inverse_dynamics", {}),
     "friction laws": (DRIVEN, "forward_dynamics", {}),
     "square roots": ("eel", "forward_dynamics", {}),
-    "parameters": ("ur5e", "inverse_dynamics", {"parameters": "input"}),
+    "parameters": ("ur5e", "inverse_dynamics", {"inputs": ["parameters"]}),
     "wrenches": ("ur5e", "bias", {"wrenches": ["tool0", "forearm_link"]}),
     "float": ("panda", "inverse_dynamics", {"dtype": "float32"}),
 }
@@ -162,10 +162,11 @@ def test_the_head_tells_axes_and_payload():
         function = robot.compile("jacobian", frame="tool0", axes=axes, backend="interpreter")
         assert f"Jacobian of tool0 of ur5e, {told}." in c_source(function, "name")["name.h"]
         assert f"Jacobian of tool0 of ur5e, {told}." in function.to_numpy()
-    loaded = c_source(robot.compile("gravity", payload="tool0", backend="interpreter"), "name")["name.h"]
-    assert "payload (10): mass, centre of mass x y z" in loaded and "Frame of the payload: tool0" in loaded
+    loaded = c_source(robot.compile("gravity", inputs=["payload:tool0"], backend="interpreter"), "name")["name.h"]
+    assert "payload_tool0 (10): payload at tool0: mass, centre of mass in its frame" in loaded
+    assert "Entries of payload_tool0: 0 M, 1 X, 2 Y" in loaded
     assert "Jacobian" not in loaded
-    rows = robot.compile("gravity", parameters="input", backend="interpreter").to_numpy()
+    rows = robot.compile("gravity", inputs=["parameters"], backend="interpreter").to_numpy()
     mass = robot.parameters[0][0]
     assert "Rows of parameters: 0 shoulder_link, 1 upper_arm_link" in rows and f"shoulder_link: {mass!r}, " in rows
     assert f"Made by linkwork {linkwork.__version__}; needs NumPy alone." in rows and "Gravity: 0 0 -9.81" in rows

@@ -220,7 +220,7 @@ def with_structure(folder: Path) -> list[Files]:
 def function(folder: Path) -> list[Files]:
     """Run in NumPy, so that a case takes milliseconds."""
     robot = linkwork.load("planar2r")
-    made = [robot.compile("inverse_dynamics", backend="interpreter", **how) for how in ({}, {"parameters": "input"})]
+    made = [robot.compile("inverse_dynamics", backend="interpreter", **how) for how in ({}, {"inputs": ["parameters"]})]
     made.append(robot.function(looping, a=2, backend="interpreter"))
     for each in made:
         each.save(folder / str(id(each)))

@@ -205,14 +205,15 @@ def test_by_wrenches_parameters_and_payload(case: str, quantity: str):
     """Complex steps of the program; forces are linear in all three but where accelerations are asked for."""
     name, frame = LOADED[case]
     own, rng = robot(name), np.random.default_rng(4)
-    more = {"wrenches": [frame], "parameters": "input", "payload": frame}
-    function = linkwork.compile(own, quantity, backend="interpreter", **more)
+    numbers = ["parameters", f"payload:{frame}"]
+    function = linkwork.compile(own, quantity, backend="interpreter", wrenches=[frame], inputs=numbers)
+    payload = function.program.inputs[-1].name
     given = state(name) | {
         "wrenches": rng.normal(size=(1, 6)),
         "parameters": np.array(own.model.parameters(), float),
-        "payload": np.array([0.7, 0.1, -0.2, 0.05, 0.02, 0.001, 0.002, 0.03, -0.001, 0.04]),
+        payload: np.array([0.7, 0.1, -0.2, 0.05, 0.02, 0.001, 0.002, 0.03, -0.001, 0.04]),
     }
-    wrt = ("wrenches", "parameters", "payload", "q")
+    wrt = ("wrenches", "parameters", payload, "q")
     found = run(function.derivative(wrt), given)
     (output,) = function.program.outputs
     assert list(found) == [f"d{output.name}_d{x}" for x in wrt]

@@ -90,5 +90,5 @@ def test_parameters_as_input(name: str):
     for quantity in ("inverse_dynamics", "forward_dynamics"):
         how = {"method": "khalil-parallel", "backend": "interpreter"}
         known = robot.compile(quantity, **how)(q, v, a)
-        given = robot.compile(quantity, parameters="input", **how)(q, v, a, np.array(robot.parameters))
+        given = robot.compile(quantity, inputs=["parameters"], **how)(q, v, a, np.array(robot.parameters))
         assert_close(given, known, tolerance=1e-11)

@@ -142,7 +142,8 @@ class TestCommandLine:
             (["count", "panda", "--quantity", "gravitty"], "did you mean 'gravity'?"),
             (["count", "panda", "--method", "abba"], "did you mean 'aba'?"),
             (["count", "panda", "--quantity", "bias", "--method", "aba"], "there is no method of bias 'aba'"),
-            (["count", "panda", "--parameters", "inputs"], "did you mean 'input'?"),
+            (["count", "panda", "--parameters", "standart"], "did you mean 'standard'?"),
+            (["count", "panda", "--parameters", "input"], "use --inputs parameters"),
             (["count", "panda", "--frame", "panda_link88"], "did you mean 'panda_link8'?"),
             (["eval", "panda", "gravitty"], "did you mean 'gravity'?"),
             (["eval", "panda", "gravity", "--q", "panda_joint11=1"], "did you mean 'panda_joint1'?"),
@@ -487,7 +488,7 @@ class TestCount:
         assert (code, err) == (0, "") and "khalil-parallel" in out
 
     def test_parameters_as_inputs(self, run, data):
-        words = ("count", "ur5e", "--quantity", "inertia_matrix", "--method", "crba", "--parameters", "input")
+        words = ("count", "ur5e", "--quantity", "inertia_matrix", "--method", "crba", "--inputs", "parameters")
         (row,) = data(*words)["counts"]
         assert row["off_line"]["add"] > 0
         assert "off line, per set of parameters" in run(*words)[1]

@@ -65,7 +65,7 @@ class TestCount:
         assert out.count("dT_dq") == 1 and "a quantity of its own" not in out
 
     def test_parameters_are_an_input_like_others(self, run):
-        words = ("count", "planar2r", "--quantity", "gravity", "--parameters", "input", "--derivatives", "--json")
+        words = ("count", "planar2r", "--quantity", "gravity", "--inputs", "parameters", "--derivatives", "--json")
         (table,) = json.loads(run(*words))["tables"]
         assert [row["gives"] for row in table["derivatives"][1:3]] == [["dg_dq"], ["dg_dparameters"]]
 

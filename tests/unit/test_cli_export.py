@@ -40,9 +40,13 @@ def test_c_is_the_default(run, tmp_path):
     "options",
     [
         ("gough-stewart", "--quantity", "forward_dynamics"),
-        ("planar2r", "--quantity", "inertia_matrix", "--parameters", "input", "--dtype", "float32"),
+        ("planar2r", "--quantity", "inertia_matrix", "--inputs", "parameters", "--dtype", "float32"),
         ("ur5e", "--quantity", "jacobian", "--frame", "tool0", "--axes", "local", "--name", "tool"),
-        ("scara", "--payload", "flange", "--wrenches", "flange", "--wrenches", "quill", "--parameters", "input"),
+        (
+            "scara",
+            *["--inputs", "payload:flange", "--inputs", "parameters"],
+            *["--wrenches", "flange", "--wrenches", "quill"],
+        ),
     ],
     ids=lambda options: options[0],
 )

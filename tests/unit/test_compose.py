@@ -84,11 +84,11 @@ def test_options_of_several_quantities():
     assert f.dtype == "float32"
     expected = PANDA.inverse_dynamics(q, v, a, wrenches={HAND: wrench})
     assert close(f(q, v, a, wrenches={HAND: wrench}).inverse_dynamics, expected, 1e-5)
-    p = PANDA.compile(["bias", "inertia_matrix"], parameters="input", payload=HAND)
-    assert [port.name for port in p.program.inputs] == ["q", "v", "parameters", "payload"]
+    p = PANDA.compile(["bias", "inertia_matrix"], inputs=["parameters", f"payload:{HAND}"])
+    assert [port.name for port in p.program.inputs] == ["q", "v", "parameters", f"payload_{HAND}"]
     load = np.array([1.5, 0.01, 0.02, 0.1, 0.01, 0, 0, 0.02, 0, 0.03])
     nominal = np.array(PANDA.parameters)
-    expected = PANDA.compile("bias", payload=HAND)(q, v, load)
+    expected = PANDA.compile("bias", inputs=[f"payload:{HAND}"])(q, v, load)
     assert close(p(q, v, nominal, load).bias, expected) and p.off_line_operations.mul
     by = PANDA.compile(["bias", "inertia_matrix"], method={"bias": "newton-euler"})
     assert "bias: newton-euler" in by.label.method

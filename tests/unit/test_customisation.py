@@ -128,7 +128,7 @@ def test_units_of_a_robot():
 def test_parameters_as_inputs_are_customised_too():
     """What is known off line is not put on line."""
     robot = linkwork.load("ur5e")
-    function = robot.compile("inverse_dynamics", parameters="input", backend="interpreter")
+    function = robot.compile("inverse_dynamics", inputs=["parameters"], backend="interpreter")
     q, v, a = np.random.default_rng(1).normal(size=(3, 10, robot.nv))
     expected = robot.compile("inverse_dynamics", parameters="standard", method="rnea", backend="interpreter")(q, v, a)
     found = function(q, v, a, np.array(robot.parameters))

@@ -311,11 +311,10 @@ def test_labels_tell_axes_and_payload_and_older_files_load(tmp_path):
     local.save(path)
     assert Function.load(path).label == local.label
     document = json.loads(path.read_text())
-    older = {key: value for key, value in document["label"].items() if key not in ("axes", "payload")}
+    older = {key: value for key, value in document["label"].items() if key != "axes"}
     path.write_text(json.dumps(document | {"label": older}))
     assert Function.load(path).label == replace(local.label, axes="")
-    assert INVERSE.label.axes == INVERSE.label.payload == ""
-    assert ARM.compile("gravity", payload="tool", backend="interpreter").label.payload == "tool"
+    assert INVERSE.label.axes == ""
 
 
 def test_a_robot_pickles():

@@ -233,7 +233,7 @@ def test_a_motor_is_no_statement(robot):
 
 def test_docstrings_of_anything():
     """The label of a function made by hand may say anything."""
-    function = linkwork.load("planar2r").compile("gravity", parameters="input", backend="interpreter")
+    function = linkwork.load("planar2r").compile("gravity", inputs=["parameters"], backend="interpreter")
     nominal = {"parameters": Nominal(EVIL, (EVIL, EVIL), (0.0,) * 20)}
     label = replace(function.label, robot=EVIL, frame=EVIL, nominal=nominal, assumed=(EVIL,))
     odd = Function(function.program, label, "float64", "interpreter")
@@ -244,7 +244,7 @@ def test_docstrings_of_anything():
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 @pytest.mark.parametrize("name", [EVIL, ROBOT, "??/", "*" * 300 + "/", "\\"])
 def test_exported_c(name, tmp_path):
-    function = linkwork.load("planar2r").compile("gravity", parameters="input", backend="interpreter")
+    function = linkwork.load("planar2r").compile("gravity", inputs=["parameters"], backend="interpreter")
     own = function.label.nominal["parameters"]
     nominal = {"parameters": replace(own, rows=tuple(f"{name}{k}" for k in range(len(own.rows))))}
     layouts = {

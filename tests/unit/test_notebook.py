@@ -47,7 +47,7 @@ def test_every_kind_of_joint():
 
 def test_function():
     robot = linkwork.load("ur5e")
-    function = robot.compile("inverse_dynamics", parameters="input")
+    function = robot.compile("inverse_dynamics", inputs=["parameters"])
     html, rows = function._repr_html_(), dict(cells(function._repr_html_()))
     assert caption(html) == "Function inverse_dynamics of ur5e"
     assert rows["signature"] == function.signature and rows["method"] == function.label.method

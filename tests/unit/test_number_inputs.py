@@ -326,7 +326,7 @@ def test_refused(error, message, inputs):
 def test_refused_together():
     robot = linkwork.load("planar2r")
     with pytest.raises(LinkworkError, match="set the same numbers"):
-        robot.compile("bias", parameters="input", inputs=["mass"])
+        robot.compile("bias", inputs=["parameters", "mass"])
     with pytest.raises(LinkworkError, match="an output has the name of an input"):
         robot.compile(["gravity", "bias"], inputs=["gravity"])
     with pytest.raises(LinkworkError, match="an argument has the name of an input"):
@@ -334,11 +334,21 @@ def test_refused_together():
     f = robot.compile("bias", inputs=["gravity"])
     with pytest.raises(ShapeError, match=r"input 'gravity'.*\n.*\n  expected: \(..., 3\)"):
         f(np.zeros(2), np.zeros(2), 9.81)
-    both = robot.compile("bias", parameters="input", payload="forearm", inputs=["gravity"], backend="interpreter")
-    assert both.signature == "q(2), v(2), parameters(2,10), payload(10), gravity(3) -> b(2)"
+    both = robot.compile("bias", inputs=["parameters", "payload:forearm", "gravity"], backend="interpreter")
+    assert both.signature == "q(2), v(2), parameters(2,10), payload_forearm(10), gravity(3) -> b(2)"
     assert_close(both([0.1, 0.2], [1, 2]), robot.bias([0.1, 0.2], [1, 2]))
     with pytest.raises(UnknownNameError, match="there is no input 'payload:upper_arm'"):
         both([0.1, 0.2], [1, 2], **{"payload:upper_arm": np.zeros(10)})
+
+
+def test_earlier_arguments():
+    """The errors name the new spelling."""
+    robot = linkwork.load("planar2r")
+    with pytest.raises(TypeError, match=r'no argument .payload.; it was renamed: use .inputs=\["payload:FRAME"\]'):
+        robot.compile("bias", payload="forearm")
+    for quantity in ("bias", ["bias", "gravity"]):
+        with pytest.raises(LinkworkError, match=r'renamed\n  fix: use inputs=\["parameters"\]'):
+            robot.compile(quantity, parameters="input")
 
 
 def test_robots_without_such_numbers():

@@ -232,12 +232,12 @@ def test_the_robot_has_the_parameters_of_each_sample(kind):
     run = ARM.rollout(*start(ARM, 2), np.ones(2), DT, STEPS, outputs=outputs, vary={kind: values[kind]}, method="rk4")
     assert np.abs(run.u - run.tau).max() < 1e-11 * np.abs(run.u).max()  # all forces are those of the sample
     M, h, g = (np.empty_like(run[name]) for name in ("M", "h", "gravity"))
-    option = {"payload": {"payload": "tool"}, "gravity": {}, "viscous": {}}.get(kind, {"parameters": "input"})
+    numbers = {"payload": ["payload:tool"], "gravity": [], "viscous": []}.get(kind, ["parameters"])
     for k in range(2):
         model = replace(seen(ARM), gravity=Vector(*values["gravity"][k])) if kind == "gravity" else seen(ARM)
         rows = standard * (values["mass"][k] / standard[:, 0])[:, None] if kind == "mass" else values["parameters"][k]
-        more = [values["payload"]["tool"][k]] if kind == "payload" else [rows] if option else []
-        M[k], h[k], g[k] = linkwork.compile(model, ["inertia_matrix", "bias", "gravity"], **option)(
+        more = [values["payload"]["tool"][k]] if kind == "payload" else [rows] if numbers else []
+        M[k], h[k], g[k] = linkwork.compile(model, ["inertia_matrix", "bias", "gravity"], inputs=numbers)(
             run.q[k], run.v[k], *more
         )
         if kind == "viscous":

@@ -28,9 +28,10 @@ def test_payload_is_a_fixed_link(name: str, frame: str, quantity: str):
     rng = np.random.default_rng(0)
     q = np.array(robot.home) if robot.home else rng.normal(size=robot.nq)
     given = [q, *rng.normal(size=(len(bare.program.inputs) - 1, robot.nv))]
-    for parameters in ("minimal", "standard", "input"):
-        function = robot.compile(quantity, payload=frame, parameters=parameters, backend="interpreter")
-        more = [robot.parameters] if parameters == "input" else []
+    for parameters, others in (("minimal", []), ("standard", []), ("minimal", ["parameters"])):
+        inputs = [*others, f"payload:{frame}"]
+        function = robot.compile(quantity, inputs=inputs, parameters=parameters, backend="interpreter")
+        more = [robot.parameters] if others else []
         assert_close(function(*given, *more, TEN), loaded(*given), tolerance=1e-11)
         assert_close(function(*given, *more, np.zeros(10)), bare(*given), tolerance=1e-11)
 
@@ -38,6 +39,6 @@ def test_payload_is_a_fixed_link(name: str, frame: str, quantity: str):
 def test_refused():
     robot = linkwork.load("panda")
     with pytest.raises(UnsupportedError, match=r"a payload needs a moving link\n  got: frame '.*'"):
-        robot.compile("gravity", payload=robot.model.root)
+        robot.compile("gravity", inputs=[f"payload:{robot.model.root}"])
     with pytest.raises(UnknownNameError, match="there is no frame 'panda_link9'"):
-        robot.compile("gravity", payload="panda_link9")
+        robot.compile("gravity", inputs=["payload:panda_link9"])

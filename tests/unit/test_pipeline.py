@@ -42,13 +42,13 @@ def test_every_method_with_every_treatment_of_parameters(quantity: str, method: 
     condition = np.linalg.cond(evaluate(robot.model, "inertia_matrix", given[0]))
     tolerance = 1e-15 * condition + 1e-12 if hybrid or quantity == "forward_dynamics" else 1e-12
     grouped = next(m.grouped for m in METHODS if (m.quantity, m.name) == (quantity, method))
-    for parameters in ("minimal", "standard", "input"):
-        if parameters == "input" and not grouped:
+    for how in ({}, {"parameters": "standard"}, {"inputs": ["parameters"]}):
+        if "inputs" in how and not grouped:
             with pytest.raises(linkwork.UnsupportedError, match="it divides by masses"):
-                linkwork.compile(robot, quantity, method=method, parameters=parameters)
+                linkwork.compile(robot, quantity, method=method, **how)
             continue
-        function = linkwork.compile(robot, quantity, method=method, parameters=parameters, backend="interpreter")
-        more = [robot.parameters] if parameters == "input" else []
+        function = linkwork.compile(robot, quantity, method=method, **how, backend="interpreter")
+        more = [robot.parameters] if "inputs" in how else []
         assert_same(function(*given, *more), expected, scale=100.0, tolerance=tolerance)
 
 
@@ -89,7 +89,7 @@ def test_auto_takes_the_method_with_the_fewest_instructions():
 
 def test_parameters_as_an_input_split_the_work():
     """On line nothing is done that depends on parameters alone, and a payload changes the forces as it should."""
-    function = ARM.compile("inverse_dynamics", parameters="input", backend="interpreter")
+    function = ARM.compile("inverse_dynamics", inputs=["parameters"], backend="interpreter")
     assert function.signature == "q(3), v(3), a(3), parameters(3,10) -> tau(3)"
     assert function.off_line_operations.instructions > 0
     q, v, a = random_state(ARM.model)
@@ -173,7 +173,7 @@ REFUSED = {
         "no dtype 'float16'(.|\n)*float32, float64",
     ),
     "backend": (lambda: ARM.compile("bias", backend="nativ"), UnknownNameError, "did you mean 'native'"),
-    "parameters": (lambda: ARM.compile("bias", parameters="inputs"), UnknownNameError, "did you mean 'input'"),
+    "parameters": (lambda: ARM.compile("bias", parameters="standart"), UnknownNameError, "did you mean 'standard'"),
     "robot": (
         lambda: linkwork.load("pandaa"),
         UnknownNameError,
@@ -213,7 +213,7 @@ def two_links(mass: float, center: str) -> str:
 
 def test_parameters_of_another_robot_of_the_same_shape():
     one, other = (linkwork.load(read_urdf(two_links(*given))) for given in ((1, "0.3 0 0"), (1.7, "0.1 0.25 0.05")))
-    function = one.compile("inverse_dynamics", parameters="input", backend="interpreter")
+    function = one.compile("inverse_dynamics", inputs=["parameters"], backend="interpreter")
     q, v, a = random_state(one.model)
     assert_close(function(q, v, a, np.array(other.parameters)), other.inverse_dynamics(q, v, a))
     assert_close(np.array(other.parameters)[1, :4], [1.7, 0.17, 0.425, 0.085])
@@ -243,7 +243,7 @@ def test_wrenches_by_frame_whatever_the_function_was_compiled_for():
     assert (compiled(q, v, a, wrenches=given) == expected).all() and (compiled(q, v, a, pushes) == expected).all()
     with pytest.raises(ShapeError, match="expected: wrenches on"):
         compiled(q, v, a, wrenches={names[0]: pushes[0]})
-    with_input = ARM.compile("inverse_dynamics", parameters="input")
+    with_input = ARM.compile("inverse_dynamics", inputs=["parameters"])
     assert_close(with_input(q, v, a, ARM.parameters, wrenches=given), expected)
 
 
@@ -265,8 +265,8 @@ MISTAKES = {
     "no frames": (lambda: ARM.compile("bias", wrenches=None), "wrenches is a list of frames\n  got: None"),
     "values": (lambda: ARM.compile("bias", wrenches={"tool": 0}), "fix: give their names; values go into the call"),
     "list in a list": (lambda: ARM.compile("bias", wrenches=[["tool"]]), "wrenches is a list of frames"),
-    "list as payload": (lambda: ARM.compile("bias", payload=["tool"]), r"payload is a name\n  got: \['tool'\]"),
-    "nothing as payload": (lambda: ARM.compile("bias", payload=[]), r"payload is a name\n  got: \[\]"),
+    "one input": (lambda: ARM.compile("bias", inputs="gravity"), r"fix: inputs=\['gravity'\]"),
+    "an earlier value": (lambda: ARM.compile("bias", parameters="input"), r'use inputs=\["parameters"\]'),
     "list as frame": (lambda: ARM.compile("pose", frame=["tool"]), "frame is a name"),
     "list as method": (lambda: ARM.compile("bias", method=["auto"]), "one quantity has one method"),
     "number as quantity": (lambda: ARM.compile(3), "a name, a list of names, or a dict"),

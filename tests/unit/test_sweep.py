@@ -163,9 +163,10 @@ def test_rows_are_motions(study):
     columns = compute(study, 0, 30)
     assert study.rows == 30 and columns["row"].tolist() == list(range(30))
     assert set(columns["linkwork"]) == {linkwork.__version__} and set(columns["seed"]) == {7}
-    dynamics = robot.compile("forward_dynamics", parameters="input", payload="tip")
-    weight = robot.compile("inverse_dynamics", parameters="input", payload="tip")
-    inertia = robot.compile("inertia_matrix", parameters="input", payload="tip")
+    numbers = ["parameters", "payload:tip"]
+    dynamics = robot.compile("forward_dynamics", inputs=numbers)
+    weight = robot.compile("inverse_dynamics", inputs=numbers)
+    inertia = robot.compile("inertia_matrix", inputs=numbers)
     for i in range(0, 30, 7):
         row = {name: column[i] for name, column in columns.items()}
         parameters = np.array(robot.parameters)

@@ -63,7 +63,7 @@ class Command(TyperCommand):
         options = {option for parameter in self.params for option in parameter.opts}
         renamed = {**OPTIONS[""], **OPTIONS.get(str(self.name), {})}
         for old in (word.partition("=")[0] for word in args):
-            if old not in options and renamed.get(old) in options:
+            if old not in options and renamed.get(old, "").partition(" ")[0] in options:
                 raise typer.BadParameter(f"it was renamed: use {renamed[old]}", ctx, param_hint=old)
         return super().parse_args(ctx, args)
 

@@ -29,8 +29,7 @@ def count(
         str,
         option(
             "HOW",
-            "Inertial parameters. minimal: grouped into base parameters. standard: not grouped. input: an input of"
-            " the function; operations that depend on them alone are counted separately, as off line.",
+            "Inertial parameters. minimal: grouped into base parameters. standard: not grouped.",
         ),
     ] = "minimal",
     passes: Annotated[
@@ -53,7 +52,7 @@ def count(
     linkwork count rx90 --passes
     linkwork count panda --quantity forward_dynamics --derivatives
     linkwork count panda --quantity inertia_matrix --quantity bias
-    linkwork count puma560 --quantity forward_dynamics --method aba --parameters input
+    linkwork count puma560 --quantity forward_dynamics --method aba --inputs parameters
     linkwork count panda --quantity inverse_dynamics --inputs payload:panda_link8 --inputs gravity
     """
     if passes and derivatives:

@@ -51,12 +51,9 @@ def export(
         str,
         option(
             "HOW",
-            "Inertial parameters. minimal, standard: compiled in as constants. input: an argument of the function.",
+            "Inertial parameters, compiled in as constants. minimal: grouped. standard: not grouped.",
         ),
     ] = "minimal",
-    payload: Annotated[
-        str | None, option("FRAME", "Add an input: mass, centre and inertia of a body on this frame.")
-    ] = None,
     wrenches: Annotated[
         list[str] | None, option("FRAME", "Add an input: force and moment on this frame, N and N m; may be repeated.")
     ] = None,
@@ -84,7 +81,7 @@ def export(
     linkwork export panda --language c
     linkwork export quadruped --quantity forward_dynamics --language numpy --output quadruped.py
     linkwork export ur5e --quantity pose --frame tool0 --dtype float32 --output ur5e_pose
-    linkwork export ur5e --payload tool0 --wrenches tool0 --parameters input
+    linkwork export ur5e --inputs payload:tool0 --inputs parameters --wrenches tool0
     linkwork export ur5e --inputs gravity --inputs friction
     linkwork export panda --quantity forward_dynamics --derivative vjp --wrt q,v
     linkwork export quadruped --quantity forward_dynamics_derivatives --packed
@@ -101,7 +98,7 @@ def export(
         names = quantity or ["inverse_dynamics"]
         function = robot.compile(
             names if len(names) > 1 else names[0], method=method, frame=frame, axes=axes, parameters=parameters,
-            payload=payload, wrenches=wrenches or (), inputs=inputs or (), dtype=dtype,
+            wrenches=wrenches or (), inputs=inputs or (), dtype=dtype,
         )  # fmt: skip
         if derivative is not None:
             function = getattr(function, derivative)(wrt and tuple(wrt.split(",")))

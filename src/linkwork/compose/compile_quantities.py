@@ -14,11 +14,13 @@ from ..model import Model, NumberInput
 from ..pipeline import HasModel, bound, checked_inputs, checked_options, compile_quantity, model_of
 from ..program import PARAMETER, STATE, Port
 from ..quoting import identifier
+from ..renamed import renamed_arguments
 from .function_ports import check_port
 from .method_combinations import compiled, with_method
 from .traced_robot import used_inputs
 
 
+@renamed_arguments(payload='inputs=["payload:FRAME"]')
 def compile(
     robot: Model | HasModel,
     quantity: str | Sequence[str] | Mapping[str, str],
@@ -28,7 +30,6 @@ def compile(
     axes: str = "world",
     wrenches: Sequence[str] = (),
     parameters: str = "minimal",
-    payload: str | None = None,
     drives: bool | Sequence[str] | None = None,
     inputs: Sequence[str] = (),
     known: Sequence[str] | None = None,
@@ -50,12 +51,8 @@ def compile(
             moment about the frame's origin, in its axes, applied to the robot.
         parameters: "minimal" (default) groups the inertial parameters into the fewest that act on the joints, where the
             quantity is about the joints alone. "standard" leaves them as they are; some methods group them themselves.
-            "input" adds the input ``parameters`` of shape (bodies, 10), those of each moving body in the order of
-            ``Robot.parameters``.
-        payload: A frame. Adds the input ``payload`` of shape (10,): mass, centre of mass (3) in that frame, and inertia
-            about the centre of mass (xx, xy, xz, yy, yz, zz) in its axes.
         drives: Which parameters of the drives have columns in a regressor, as in ``Robot.regressor``.
-        inputs: Numbers of the robot that are inputs, each by its name: "gravity", "parameters:LINK", "payload:FRAME",
+        inputs: Numbers of the robot that are inputs, each by its name: "gravity", "parameters", "payload:FRAME",
             "friction" and others, see the page on inputs. A call that leaves one out takes the robot's own.
         known: Joints whose positions "assemble" takes. Default: the motors if they determine all joints, else the
             independent joints.
@@ -74,7 +71,7 @@ def compile(
         >>> f.signature
         'q(7), v(7) -> inertia_matrix(7,7), bias(7), pose(4,4)'
     """
-    options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters, "payload": payload}
+    options: dict[str, Any] = {"axes": axes, "wrenches": wrenches, "parameters": parameters}
     options |= {"drives": drives, "inputs": inputs, "known": known, "dtype": dtype, "backend": backend}
     if isinstance(quantity, str):
         name, _, of = quantity.partition(":")
@@ -107,10 +104,7 @@ def _several(
             frame=of,
             axes=axes if QUANTITIES[name].has_axes else "world",
             wrenches=wrenches if QUANTITIES[name].takes_wrenches else (),
-            parameters="standard"
-            if name == "regressor" and options["parameters"] == "input"
-            else options["parameters"],
-            payload=options["payload"] if name != "regressor" else None,
+            parameters=options["parameters"],
             drives=drives,
             inputs=used_inputs(model, name, inputs),
             known=known if name == "assemble" else None,
@@ -149,8 +143,7 @@ def _several(
         meanings |= {key: known[key] for key in problem.inputs}
         several = len(problem.outputs) > 1
         meanings |= {(f"{output}_{key}" if several else output): known[key] for key in problem.outputs}
-    more = wrenches, options["payload"], numbers
-    return compiled(model, name, ports, run, asked, meanings, dtype, options["backend"], *more)
+    return compiled(model, name, ports, run, asked, meanings, dtype, options["backend"], wrenches, numbers)
 
 
 def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[str, str | None]]:

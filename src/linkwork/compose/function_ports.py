@@ -22,7 +22,7 @@ from ..program.traced_array import TracedArray
 
 RESERVED = ("out", "threads", "wrenches")  # options of a call
 OPTIONS = (  # names arguments cannot have
-    "name", "methods", "dtype", "backend", "function", "robot", "self", "inputs", "parameters", "payload",
+    "name", "methods", "dtype", "backend", "function", "robot", "self", "inputs", "parameters",
 )  # fmt: skip
 
 

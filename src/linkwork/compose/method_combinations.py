@@ -34,7 +34,6 @@ def compiled(
     dtype: str,
     backend: str,
     wrenches: tuple[str, ...] = (),
-    payload: str | None = None,
     numbers: Mapping[str, NumberInput] = {},
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
@@ -54,7 +53,6 @@ def compiled(
         ", ".join(f"{quantity}: {method}" for quantity, method in chosen.items()),
         layouts=vectors,
         wrenches=wrenches,
-        payload=payload or "",
         assumed=tuple(dict.fromkeys(sentence for problem in problems for sentence in problem.assumed)),
         nominal=nominal_of(numbers),
         meanings=meanings,

@@ -10,7 +10,7 @@ from .layout import layouts, sizes
 from .method import Method
 from .multipliers import ByMultipliers
 from .passive_forces import body_wrenches, passive_forces, with_implicit_friction
-from .problem import PARAMETERS, Problem
+from .problem import Problem, check_parameters
 from .quantities import joint_forces, position_map
 from .quantity import VARIABLES, Quantity, Variable
 from .quantity_table import QUANTITIES, quantity_of
@@ -18,7 +18,6 @@ from .total_inertia import total_inertia_matrix, total_inverse_dynamics
 
 __all__ = [
     "METHODS",
-    "PARAMETERS",
     "QUANTITIES",
     "VARIABLES",
     "ByMultipliers",
@@ -30,6 +29,7 @@ __all__ = [
     "body_wrenches",
     "by_inertia_and_bias",
     "changes_of",
+    "check_parameters",
     "drives_of",
     "executed_operations",
     "find_method",

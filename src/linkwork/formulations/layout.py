@@ -45,7 +45,7 @@ def _layouts(model: Model) -> dict[str, Layout]:
 
 def sizes(model: Model) -> dict[str, int]:
     """Return the sizes in shapes, by name: of each kind of vector, and others."""
-    others = {"residual": len(row_names(model)), "bodies": model.n_bodies, "frames": len(model.frames)}
+    others = {"residual": len(row_names(model)), "frames": len(model.frames)}
     others["parameters"] = len(standard_parameters(model))
     others["adaptive"] = len(standard_parameters(model, ("IA",)))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others

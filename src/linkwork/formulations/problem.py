@@ -10,6 +10,7 @@ from typing import Any
 from ..constraints.assembly_loop import closing_tolerance, known_freedoms
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError, at_door, one_of
 from ..model import Layout, Model, NumberInput, commanded, grouped, number_inputs, with_numbers
+from ..renamed import refuse_value
 from .drives import drives_of, friction_laws
 from .layout import joint_vectors, sizes
 from .method import Method
@@ -18,8 +19,15 @@ from .quantity_table import OF_SLOPES, quantity_of
 from .regressor import Columns
 
 AXES = ("world", "local")
-PARAMETERS = ("minimal", "standard", "input")
+PARAMETERS = ("minimal", "standard")
 SINGLE = 1e-5  # metres and radians, at which loops are closed in float32
+
+
+def check_parameters(choice: str) -> None:
+    """Raise an error for what is no treatment of inertial parameters."""
+    refuse_value("parameters", choice)
+    if choice not in PARAMETERS:
+        raise UnknownNameError("treatment of parameters", choice, PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +41,9 @@ class Problem:
         frame: name of the frame, for quantities of a frame.
         axes: "world" (default) or "local", for Jacobians.
         wrenches: frames with wrenches; adds the input of this name, a row of six for each frame.
-        parameters: "minimal" (default) groups inertias where quantity and method allow it, "standard" does not, "input"
-            adds an input, and groups.
-        payload: frame that carries a payload; adds an input. Default: none.
+        parameters: "minimal" (default) groups inertias where quantity and method allow it, "standard" does not.
         columns: columns of a regressor; default: the standard parameters of the links.
-        as_inputs: further numbers of the robot that are inputs (see ``number_inputs``).
+        as_inputs: numbers of the robot that are inputs (see ``number_inputs``).
         known: names of the joints whose positions ``assemble`` takes. Default: the motors if they determine all joints,
             else the independent joints.
         turns: largest number of steps of ``assemble``.
@@ -52,7 +58,6 @@ class Problem:
     axes: str = "world"
     wrenches: tuple[str, ...] = ()
     parameters: str = "minimal"
-    payload: str | None = None
     columns: Columns | None = None
     as_inputs: tuple[str, ...] = ()
     known: tuple[str, ...] | None = None
@@ -64,8 +69,8 @@ class Problem:
         definition, name, where = self.definition, self.quantity, self.model.name
         if self.axes not in AXES:
             raise UnknownNameError("choice of axes", self.axes, AXES)
-        if self.columns is None and self.parameters not in PARAMETERS:
-            raise UnknownNameError("treatment of parameters", self.parameters, PARAMETERS)
+        if self.columns is None:
+            check_parameters(self.parameters)
         if definition.of_frame and self.frame is None:
             expected = "frame=, " + one_of("", list(self.model.frames))
             raise LinkworkError(f"{name} needs a frame", where=where, expected=expected)
@@ -101,17 +106,13 @@ class Problem:
         """The inputs, then the outputs."""
         yield from (VARIABLES[name] for name in (*self.definition.inputs, *["wrenches"] * bool(self.wrenches)))
         for port, each in self.numbers.items():
-            documented = port in ("parameters", "payload")
-            yield VARIABLES[port] if documented else Variable(port, each.shape, each.unit, each.meaning)
+            yield Variable(port, each.shape, each.unit, each.meaning)
         yield from self.definition.outputs
 
     @cached_property
     def numbers(self) -> dict[str, NumberInput]:
-        """The numbers of the robot that are inputs, by the names of the inputs, in the order in which they act."""
-        special = {"parameters": "parameters"} if self.parameters == "input" and self.columns is None else {}
-        special |= {f"payload:{self.payload}": "payload"} if self.payload is not None else {}
-        numbers = number_inputs(self.model, (*special, *self.as_inputs))
-        return {special.get(each.name, each.port): each for each in numbers}
+        """The numbers of the robot that are inputs, by the names of the inputs."""
+        return {each.port: each for each in number_inputs(self.model, self.as_inputs)}
 
     @cached_property
     def inputs(self) -> dict[str, tuple[int, ...]]:

@@ -106,20 +106,6 @@ VARIABLES = {
             "N, N m",
             "on the frames below, a row each: force, then moment about the frame's origin, in its axes",
         ),
-        Variable(
-            "parameters",
-            ("bodies", 10),
-            "kg, kg m, kg m^2",
-            "a row for each moving link, with all that is fixed to it, as below: mass, first moments x y z,"
-            " inertia xx xy xz yy yz zz about the origin of the link's frame, in its axes",
-        ),
-        Variable(
-            "payload",
-            (10,),
-            "kg, m, kg m^2",
-            "mass, centre of mass x y z in the frame below, inertia xx xy xz yy yz zz about the centre of mass,"
-            " in the frame's axes",
-        ),
     )
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import pipeline
 from ..errors import LinkworkError, UnknownNameError, UnsupportedError
-from ..formulations import METHODS, PARAMETERS, QUANTITIES, methods
+from ..formulations import METHODS, QUANTITIES, check_parameters, methods
 from ..function import Function
 from ..program import Operations, Program
 from ..program import count as counted
@@ -44,9 +44,9 @@ def count(
             "pose:hand" is the pose of the frame "hand".
         method: Only this method. Default: all.
         frame: Frame of poses and Jacobians. Default: the robot's last frame.
-        parameters: Inertial parameters: "minimal", "standard" or "input", as for ``compile``; with "input" operations
-            that depend on them alone are counted as off line.
-        inputs: Numbers of the robot that are inputs, as for ``compile``, counted in the same way.
+        parameters: Inertial parameters: "minimal" or "standard", as for ``compile``.
+        inputs: Numbers of the robot that are inputs, as for ``compile``; operations that depend on them alone are
+            counted as off line.
 
     Returns:
         The robot, the frame, the convention of counting, a list of counts, and a list of refused methods.
@@ -198,8 +198,7 @@ def _checked(robot: Robot, quantity: str | None, frame: str | None, parameters: 
     """Return the frame to use; raise an error for an unknown name."""
     if quantity and quantity not in QUANTITIES:
         raise UnknownNameError("quantity", quantity, QUANTITIES)
-    if parameters not in PARAMETERS:
-        raise UnknownNameError("choice of parameters", parameters, PARAMETERS)
+    check_parameters(parameters)
     return robot.model.frame(frame or robot.frame_names[-1]).name
 
 

@@ -192,7 +192,10 @@ def _parameters(model: Model, kind: str, of: str) -> NumberInput:
         meaning = f"inertial parameters of {of}, with all that is fixed to it, as in Robot.parameters"
         claims = frozenset({("inertia", of)})
         return NumberInput(kind + ":" + of, (10,), unit, meaning, ELEMENTS, _flat(rows[i]), claims, change_one, True)
-    meaning = "inertial parameters of each moving link, with all that is fixed to it, as in Robot.parameters"
+    meaning = (
+        "a row for each moving link, with all that is fixed to it, as below: mass, first moments x y z,"
+        " inertia xx xy xz yy yz zz about the origin of the link's frame, in its axes"
+    )
     claims = frozenset(("inertia", name) for name in names)
     change = Model.with_parameters
     return NumberInput(kind, rows.shape, unit, meaning, tuple(names), _flat(rows), claims, change, True)

@@ -12,6 +12,7 @@ import numpy as np
 from ..compose import compile
 from ..errors import UnknownNameError, UnsupportedError, at_door
 from ..formulations import QUANTITIES, VARIABLES, Method, Problem, Variable, find_method, layouts, methods
+from ..formulations.problem import PARAMETERS
 from ..formulations.regressor import Columns
 from ..function import Label
 from ..model import ELEMENTS, Layout, Model, grouped
@@ -30,8 +31,6 @@ from .expressions import evaluate, symbols_of
 from .polynomials import shortened
 from .symbolic_model import SymbolicModel
 from .watch import Watch
-
-PARAMETERS = ("minimal", "standard")
 
 
 @renamed_arguments(written_out="expand")

@@ -142,8 +142,6 @@ def description(function: Exported) -> Iterator[str]:
         yield f"Those of {joint} in {', '.join(ports)}: {meaning}."
     if label.wrenches:
         yield f"Rows of wrenches: {', '.join(label.wrenches)}"
-    if label.payload:
-        yield f"Frame of the payload: {label.payload}"
     for port, rows in nominal_tables(function):
         names = ", ".join(f"{k}{NO_BREAK}{name}" for k, (name, _) in enumerate(rows))
         yield f"{'Rows' if len(port.shape) > 1 else 'Entries'} of {port.name}: {names}"
