@@ -18,10 +18,6 @@ from .common import Json, Source, takes_robot
 from .printing import console, print_json, say, show
 
 WIDEST = 10_000  # columns
-OF_LOOPS = (
-    "platform_jacobian", "constraint_forces", "conditioning", "loop_rates", "loop_residual", "torque_projector",
-    "assemble",
-)  # fmt: skip
 
 
 def robots(json: Json = False) -> None:
@@ -62,12 +58,8 @@ def inspect(source: Source, json: Json = False) -> None:
         tables.methods(facts["methods"]),
     ):
         show(table)
-    several, missing = {m.quantity for m in METHODS}, () if model.constrained else OF_LOOPS
-    alone = [
-        name
-        for name, quantity in QUANTITIES.items()
-        if name not in (*several, *missing) and (model.switched or "contacts" not in quantity.inputs)
-    ]
+    several = {m.quantity for m in METHODS}
+    alone = [name for name, each in QUANTITIES.items() if name not in several and each.applies_to(model)]
     say("Quantities with one method: " + ", ".join(alone), "dim")
     for key, reference in facts["sources"].items():
         say(f"Source {key}: {reference}", "dim")

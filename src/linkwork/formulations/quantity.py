@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
 
+from ..model import Model
+
 Unit = str | tuple[str, str]  # joint vectors have two: for a joint that turns, for one that slides
 
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
@@ -126,6 +128,7 @@ class Quantity:
         takes_wrenches: it takes wrenches on frames.
         of_joints: inputs and outputs are joint forces and motions only, so that grouping inertia parameters does not
             change the result.
+        of_loops: it says something of robots with loops alone.
         details: further sentences of its documentation.
         options: further arguments of the robot's function, as they are documented.
     """
@@ -140,6 +143,7 @@ class Quantity:
     has_axes: bool = False
     takes_wrenches: bool = False
     of_joints: bool = False
+    of_loops: bool = False
     details: str = ""
     options: tuple[str, ...] = ()
 
@@ -147,6 +151,10 @@ class Quantity:
     def title(self) -> str:
         """The name in words."""
         return self.name.replace("_", " ")
+
+    def applies_to(self, model: Model) -> bool:
+        """Return whether it says something of a robot: about its loops, and about contacts that are switched."""
+        return (model.constrained or not self.of_loops) and (bool(model.switched) or "contacts" not in self.inputs)
 
     def meaning(self, variable: Variable) -> str:
         """Return the meaning of an input or output, with its unit."""

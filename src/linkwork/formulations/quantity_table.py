@@ -376,6 +376,7 @@ QUANTITIES = {
             ("q",),
             (Variable("J", ("v", "motors"), "SI"),),
             details="For a parallel robot, its Jacobian J_p.",
+            of_loops=True,
         ),
         Quantity(
             "velocity_map",
@@ -433,6 +434,7 @@ QUANTITIES = {
             takes_wrenches=True,
             of_joints=True,
             details="They act at the cut joints; the entries are those of ``loop_residual``.",
+            of_loops=True,
         ),
         Quantity(
             "contact_dynamics",
@@ -489,6 +491,7 @@ QUANTITIES = {
                 "How well the independent joints determine the others. At 0, forward dynamics in their coordinates "
                 "does not exist and gives NaN."
             ),
+            of_loops=True,
         ),
         Quantity(
             "assemble",
@@ -505,6 +508,7 @@ QUANTITIES = {
                 "By Newton's steps from the guess. The known joints are the motors if they determine all joints, else "
                 "the independent joints."
             ),
+            of_loops=True,
         ),
         Quantity(
             "loop_rates",
@@ -513,6 +517,7 @@ QUANTITIES = {
             ("q", "v_joints"),
             (Variable("rates", ("residual",), "m/s, rad/s"),),
             details="Zero for velocities that the loops allow.",
+            of_loops=True,
         ),
         Quantity(
             "loop_residual",
@@ -520,6 +525,7 @@ QUANTITIES = {
             of.loop_residual,
             ("q",),
             (Variable("r", ("residual",), "m, rad"),),
+            of_loops=True,
         ),
         Quantity(
             "torque_projector",
@@ -528,6 +534,7 @@ QUANTITIES = {
             ("q",),
             (Variable("N", ("tau", "tau"), "SI"),),
             details="With more motors than degrees of freedom, tau + N z moves the robot as tau does.",
+            of_loops=True,
         ),
     )
 }

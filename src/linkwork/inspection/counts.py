@@ -216,7 +216,8 @@ def _pairs(robot: Robot, quantity: str | None, method: str | None) -> list[tuple
         raise UnknownNameError("method", method, METHOD_NAMES)
     if method:
         return [(m.quantity, method) for m in METHODS if m.name == method]
-    return [(each, name) for each in QUANTITIES for name in _names(robot, each)]
+    some = [name for name, each in QUANTITIES.items() if each.applies_to(robot.model)]
+    return [(each, name) for each in some for name in _names(robot, each)]
 
 
 def _names(robot: Robot, quantity: str) -> list[str]:

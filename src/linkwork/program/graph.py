@@ -157,7 +157,9 @@ def _div(a: Any, b: Any) -> Any:
     if not (isinstance(a, Operand) and isinstance(b, Operand)):
         return NotImplemented  # a vector, say, whose own operator takes over
     if not isinstance(b, Node):
-        if b == 0 or abs(1.0 / b) < NORMAL or abs(1.0 / b) == math.inf:
+        if not isinstance(a, Node):
+            return a / b
+        if b == 0 or 0 < abs(1.0 / b) < NORMAL or abs(1.0 / b) == math.inf:
             return a.graph.make(DIV, a, float(b))
         return _mul(a, 1.0 / b)
     if b.op == NEG:
