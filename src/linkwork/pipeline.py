@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from .timing import least_seconds
 COLUMNS = ("minimal", "standard", "lin")  # choices of columns of a regressor, which the values do not affect
 LARGE = 36  # degrees of freedom beyond which factoring the inertia matrix is costly, also to trace
 CLOSE = 1.01  # a method is optimised if its traced program has at most this many times the fewest instructions
+_known: WeakKeyDictionary[Model, dict[Any, dict[str, int]]] = WeakKeyDictionary()  # a model does not change
 SHARING = 1.5  # the same for a method whose work may be shared with that of other quantities
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
@@ -240,8 +242,7 @@ def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Prog
             candidates = linear
         elif quantity == "forward_dynamics":  # also by the best inertia matrix and the best bias
             parts = replace(problem, quantity="inertia_matrix", wrenches=()), replace(problem, quantity="bias")
-            names = [_name(_shortest(part)) for part in parts]
-            candidates.append(find_method(quantity, "+".join(names), model, **needs))
+            candidates.append(find_method(quantity, "+".join(map(_shortest, parts)), model, **needs))
     else:
         candidates = [find_method(quantity, method, model, **needs)]
     each = [replace(problem, method=candidate) for candidate in candidates]
@@ -250,14 +251,24 @@ def _trace_candidates(problem: Problem, method: str) -> list[tuple[Problem, Prog
 
 def close_methods(problem: Problem) -> list[str]:
     """Return the names of the methods that may be best inside a larger program, where work is shared."""
-    candidates = _trace_candidates(replace(problem, method=None), "auto")
-    counts = [instructions(program) for _, program in candidates]
-    return [_name(each) for (each, _), n in zip(candidates, counts, strict=True) if n <= SHARING * min(counts)]
+    lengths = _lengths(problem)
+    return [name for name, n in lengths.items() if n <= SHARING * min(lengths.values())]
 
 
-def _shortest(problem: Problem) -> Problem:
-    """Return the problem with the method whose traced program has the fewest instructions."""
-    return min(_trace_candidates(problem, "auto"), key=lambda pair: instructions(pair[1]))[0]
+def _shortest(problem: Problem) -> str:
+    """Return the name of the method with the fewest instructions."""
+    lengths = _lengths(problem)
+    return min(lengths, key=lengths.__getitem__)
+
+
+def _lengths(problem: Problem) -> dict[str, int]:
+    """Return the instructions of each method that "auto" chooses from, by its name; counted once for a robot."""
+    known = _known.setdefault(problem.model, {})
+    key = problem.quantity, problem.frame, problem.axes, problem.wrenches, problem.parameters, problem.as_inputs
+    if key not in known:
+        candidates = _trace_candidates(replace(problem, method=None), "auto")
+        known[key] = {_name(each): instructions(program) for each, program in candidates}
+    return known[key]
 
 
 def _trace(problem: Problem) -> Program:
@@ -298,4 +309,4 @@ def choose(
         return by_inertia_and_bias(inertia, bias, quantity)
     inputs = ("parameters",) * varied + ("geometry",) * placed
     problem = Problem(model, quantity, wrenches=tuple(wrenches), as_inputs=inputs)
-    return find_method(quantity, _name(_shortest(problem)) if method in CHOOSING else method, model, **problem.needs)
+    return find_method(quantity, _shortest(problem) if method in CHOOSING else method, model, **problem.needs)
