@@ -107,19 +107,11 @@ def prepare(
     inputs = Inputs(batch, steps)
     sampled = checked(model, options.torque, options.observers)
     law = None if sampled and sampled[0].acts else _add_torque(inputs, model, options)
-    memory = law.memory if law else {}
     has_contacts = options.contacts is not None
     if has_contacts:
         inputs.add(CONTACTS, _contacts(model, options.contacts), (len(model.switched),), CONTACTS, over_time=True)
-    shapes = {name: values.shape for name, values in memory.items()}
-    if twice := sorted(shapes.keys() & {name for each in sampled for name in each.shapes}):
-        raise LinkworkError("two states of controllers have the same name", where="observers", got=twice[0])
-    states = {name: Port(MEMORY + name, shape) for name, shape in shapes.items()}
-    states |= {name: Port(SAMPLED + name, shape) for each in sampled for name, shape in each.shapes.items()}
+    states, memory = _memory(law, sampled, options.memory or {}, () if batch is None else (batch,))
     recorded = checked_outputs(model, states, outputs, has_contacts)
-    shapes |= {name: each.shapes[name] for each in sampled for name in each.memory}
-    counts = () if batch is None else (batch,)
-    memory = memory | initial_memory(shapes, flat_memory(sampled, options.memory or {}), counts)
     led = any(REFERENCE in each.function.arguments for each in sampled)
     reference = _add_reference(inputs, model, options.reference, bool(law) or led, dt)
     if led and options.reference is None:
@@ -149,16 +141,33 @@ def prepare(
         plant, notes = _plant(workspace, inputs, options, *acting, "work" in outputs)
     from_state = frozenset(name for each in sampled for name in each.memory) - {*memory}
     x0 = plant.initial_state(q, v, plant.sampled_start(q, v) | memory if from_state else memory, geometry)
-    if has_contacts:
-        first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
-        notes = (*notes, *off_the_ground(model, plant.parts(x0)["stand"], first))
-    elif model.switched and not model.forces:
-        switches = f"to choose among {', '.join(contact.name for contact in model.switched)}"
-        notes = (
-            *notes,
-            Note("no-contact", "no contact is on:", f"give contacts= {switches}", f"give --contacts {switches}"),
-        )
+    notes = (*notes, *_of_contacts(model, inputs, plant.parts(x0)))
     return Setup(plant, inputs, x0, batch is not None, outputs, notes, from_state)
+
+
+def _memory(
+    law: Law | None, sampled: Sequence[Sampled], given: Mapping[str, Any], lead: tuple[int, ...]
+) -> tuple[dict[str, Port], dict[str, np.ndarray]]:
+    """Parts of the state that controllers and observers have, by name; initial values of those that have some."""
+    memory = law.memory if law else {}
+    shapes = {name: values.shape for name, values in memory.items()}
+    if twice := sorted(shapes.keys() & {name for each in sampled for name in each.shapes}):
+        raise LinkworkError("two states of controllers have the same name", where="observers", got=twice[0])
+    states = {name: Port(MEMORY + name, shape) for name, shape in shapes.items()}
+    states |= {name: Port(SAMPLED + name, shape) for each in sampled for name, shape in each.shapes.items()}
+    shapes |= {name: each.shapes[name] for each in sampled for name in each.memory}
+    return states, memory | initial_memory(shapes, flat_memory(sampled, given), lead)
+
+
+def _of_contacts(model: Model, inputs: Inputs, start: Mapping[str, np.ndarray]) -> list[Note]:
+    """Notes on contacts that do not touch the ground, or that are all off."""
+    if "stand" in start:
+        first = inputs.constants[CONTACTS] if CONTACTS in inputs.constants else inputs.held[CONTACTS][:, 0]
+        return off_the_ground(model, start["stand"], first)
+    if not model.switched or model.forces:
+        return []
+    switches = f"to choose among {', '.join(contact.name for contact in model.switched)}"
+    return [Note("no-contact", "no contact is on:", f"give contacts= {switches}", f"give --contacts {switches}")]
 
 
 def plants(_: Workspace) -> Cache[Any, tuple[Plant, tuple[Note, ...]]]:
