@@ -495,7 +495,7 @@ def test_an_error_of_the_controller_itself_stays_as_it_is():
     with pytest.raises(TypeError, match="unsupported operand"):
         Law(written("return q + None"), PANDA)(0.0, np.zeros(7), np.zeros(7))
     with pytest.raises(ZeroDivisionError):
-        trace("f", lambda t, q, v: {"tau": Law(written("return q / (1 - 1)"), PANDA)(t, q, v)}, STATE)
+        trace("f", lambda t, q, v: {"tau": Law(written("return q * (1 // 0)"), PANDA)(t, q, v)}, STATE)
 
 
 RESULTS = {
