@@ -32,7 +32,7 @@ def traced_once(run: Callable[[], Any], where: str, function: Callable[..., Any]
     """Return what ``run`` makes of traced numbers; what cannot be traced raises with the line of ``function``."""
     try:
         return unchanging(run, where)
-    except (TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as error:
+    except (TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, LinkworkError):
             raise
         got = "\n       ".join([*_lines(error, function), str(error)])
