@@ -74,7 +74,7 @@ def joint_velocities(workspace: Workspace, q: np.ndarray, v: np.ndarray, geometr
             "give --q of the independent joints alone, or omit it to start at home",
         )
         if geometry:
-            fix = "give each sample a q0 that closes its loops; robot.assemble closes those of the robot's own numbers"
+            fix = f"give each sample a q0 that closes its loops, by robot.compile('assemble', inputs={[*geometry]})"
         raise LinkworkError(
             "the loops are not closed at q0",
             where=f"robot {model.name!r}" + (f", with vary={{{', '.join(map(repr, geometry))}}}" if geometry else ""),
