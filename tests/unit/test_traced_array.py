@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import linkwork
 from linkwork import rotations
 from linkwork.derive import jacobian
 from linkwork.program import Port, interpret, optimize, trace
@@ -107,6 +108,21 @@ def test_linear_algebra_of_numbers(n):
     damped = wide.T @ np.linalg.inv(wide @ wide.T + 0.01 * np.eye(n))
     assert close(linear_algebra.pseudo_inverse(wide.tolist(), 0.1), damped)
     assert close(linear_algebra.pseudo_inverse(wide.T.tolist(), 0.1), damped.T)
+
+
+@pytest.mark.parametrize("n", [4, 5, 7, 18])
+def test_determinants_with_any_pivots(n):
+    A = np.random.default_rng(n).normal(size=(40, n, n))
+    A[0], A[1], A[2] = np.eye(n)[::-1], np.kron(np.eye(n), [[0, 1], [1, 0]])[:n, :n], 0
+    A[3, :, 0], A[4, 1], A[5, :, -1], A[6, ::2] = 0, 0, A[5, :, 0], 1.0
+    A[7:10] = np.triu(A[7:10])[:, ::-1]
+    det = linkwork.load("planar2r").function(lambda robot, A: np.linalg.det(A), A=(n, n), name="det")
+    largest = np.prod(np.linalg.norm(A, axis=1), axis=1)  # by Hadamard's inequality
+    assert np.allclose(det(A) / np.where(largest, largest, 1), np.linalg.det(A) / np.where(largest, largest, 1), 1e-12)
+    if n < 8:  # the derivatives are the cofactors, also of singular matrices
+        minors = [[np.delete(np.delete(A, i, 1), j, 2) for j in range(n)] for i in range(n)]
+        cofactors = np.linalg.det(np.array(minors)) * ((-1.0) ** np.add.outer(range(n), range(n)))[..., None]
+        assert np.allclose(det.derivative("A")(A), np.moveaxis(cofactors, -1, 0), rtol=1e-12, atol=1e-12)
 
 
 BAD = {

@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices over any scalar: straight-line code, so nothing searches for pivots.
+"""Linear algebra of small matrices over any scalar: straight-line code, so only ``determinant`` searches for pivots.
 
 Matrices are nested lists. ``solve``, ``inverse``, ``qr`` and ``pseudo_inverse`` orthogonalise columns (modified
 Gram-Schmidt), which needs no pivots for any regular matrix; ``ldl`` and ``cholesky`` are for positive definite ones.
@@ -6,9 +6,9 @@ Gram-Schmidt), which needs no pivots for any regular matrix; ``ldl`` and ``chole
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from . import Scalar, sqrt
+from . import Scalar, absolute, less, sqrt, where
 from .orthogonal import Orthogonal, dot
 
 Matrix = Sequence[Sequence[Scalar]]
@@ -24,7 +24,7 @@ def solve(A: Matrix, b: Sequence[Scalar]) -> list[Scalar]:
 
 
 def inverse(A: Matrix) -> list[list[Scalar]]:
-    """The inverse; by cofactors up to 3 x 3."""
+    """The inverse; by cofactors up to 3 x 3, whose product of three entries must not overflow or underflow."""
     n = len(A)
     if n > 3:
         factors = Orthogonal(transposed(A))
@@ -40,7 +40,35 @@ def inverse(A: Matrix) -> list[list[Scalar]]:
 
 
 def determinant(A: Matrix) -> Scalar:
-    """The determinant, by cofactors: n! products, for small matrices."""
+    """The determinant, by elimination until four rows are left, and by their cofactors.
+
+    A pivot is the largest entry of the column with the largest sum, so one of zero means that all entries are zero.
+    Then the derivatives are right also for singular matrices.
+    """
+    rows, product = A, 1
+    while len(rows) > 4:
+        rows = transposed(_largest_first(transposed(rows), lambda column: sum(map(absolute, column))))
+        (pivot, *others), *rows = _largest_first(rows, lambda row: absolute(row[0]))
+        product = product * pivot
+        share = 1 / where(pivot, pivot, 1)
+        rows = [[x - first * share * y for x, y in zip(rest, others, strict=True)] for first, *rest in rows]
+    return product * _by_cofactors(rows)
+
+
+def _largest_first(vectors: Matrix, size: Callable[[Sequence[Scalar]], Scalar]) -> list[Sequence[Scalar]]:
+    """Bring the largest vector to the front; of two that change places, one changes its sign."""
+    first, *others = vectors
+    largest, rest = size(first), []
+    for vector in others:
+        larger = less(largest, size(vector))
+        rest.append([where(larger, -x, y) for x, y in zip(first, vector, strict=True)])
+        first = [where(larger, y, x) for x, y in zip(first, vector, strict=True)]
+        largest = where(larger, size(vector), largest)
+    return [first, *rest]
+
+
+def _by_cofactors(A: Matrix) -> Scalar:
+    """The determinant by cofactors: n! products, for small matrices."""
     n = len(A)
     if n == 1:
         return A[0][0]
@@ -51,7 +79,7 @@ def determinant(A: Matrix) -> Scalar:
     value: Scalar = 0
     for k, x in enumerate(A[0]):  # along the first row
         minor = [[*row[:k], *row[k + 1 :]] for row in A[1:]]
-        value = value + (x if k % 2 == 0 else -x) * determinant(minor)
+        value = value + (x if k % 2 == 0 else -x) * _by_cofactors(minor)
     return value
 
 
