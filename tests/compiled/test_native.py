@@ -255,6 +255,25 @@ def test_empty_ports():
         constant(np.zeros((2, 1)))
 
 
+@pytest.mark.parametrize("count, shape", [(70, ()), (70, (2,)), (33, (2, 3)), (20, (1, 2, 3)), (300, (2,))])
+def test_more_arguments_or_axes_than_numpy_accepts(count, shape):
+    size = int(np.prod(shape))
+    products = tuple((int(Op.MUL), a, k) for k in range(2 * size, 2 * size + count) for a in range(size))
+    outputs = tuple(Port(f"y{k}", shape) for k in range(count))
+    factors, first = tuple(map(float, range(count))), 2 * size + count
+    results = tuple(range(first, first + count * size))
+    program = Program("many", (Port("x", shape), Port("unused", shape)), outputs, factors, products, results)
+    function, x = build(program), np.random.default_rng(0).normal(size=(3, 17, *shape))
+    for batch in (x, x[:, ::2], np.asfortranarray(x), x[0, 0]):
+        for k, y in enumerate(function(batch, np.zeros(shape))):
+            assert y.shape == batch.shape and (y == k * batch).all()
+    out = tuple(np.empty(x.shape) for _ in outputs)
+    assert function(x, np.zeros(shape), out=out)[-1] is out[-1] and (out[-1] == (count - 1) * x).all()
+    sums = tuple((int(Op.ADD), first, k) for k, first in zip(range(1, 70), [0, *range(70, 138)], strict=True))
+    summed = build(Program("sum", tuple(Port(f"x{k}", ()) for k in range(70)), (Port("y", ()),), (), sums, (138,)))
+    assert summed(*range(69), np.arange(4.0)).tolist() == [69 * 34 + k for k in range(4)]
+
+
 def test_not_a_number_stays_in_its_state_and_does_not_warn():
     program = random_program(11, 100)
     states = [np.random.default_rng(k).normal(size=(11, *p.shape)) for k, p in enumerate(program.inputs)]
@@ -277,8 +296,5 @@ def test_division_by_zero_is_numpys():
 def test_other_types_are_refused():
     with pytest.raises(UnsupportedError, match="float64 and float32"):
         build(one_instruction(Op.ADD), "int64")
-    with pytest.raises(UnsupportedError, match="arguments"):
-        ports = tuple(Port(f"x{k}", ()) for k in range(70))
-        build(Program("many", ports, ports[:1], (), (), (0,)))
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
         build(random_program(7, 120))(np.zeros(6), np.zeros(7), np.zeros(3))

@@ -1,16 +1,20 @@
-"""Registration of a compiled loop as a NumPy generalised ufunc, through NumPy's C interface and ctypes."""
+"""Registration of a compiled loop as a NumPy generalised ufunc, through NumPy's C interface and ctypes.
+
+NumPy's ufuncs have no ports of size zero, and limited numbers of arguments and axes. Other loops are called by ctypes.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...errors import LinkworkError, ShapeError, UnsupportedError
+from ...errors import LinkworkError, ShapeError
 from ...program.program import Port, Program
 from .lifetime import for_good
 from .numpy_api import table
@@ -19,27 +23,27 @@ SLOT = 31  # of PyUFunc_FromFuncAndDataAndSignature in _UFUNC_API, the same in e
 OBJECT = object.__basicsize__ + 72  # byte offset of a ufunc's field for an object that must live as long
 
 
+LIMIT = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64  # of NumPy, on arguments, and on axes
+BATCH_AXES = 16  # axes, besides those of all results together, that a call of a ufunc may have
+
+
 def make_ufunc(program: Program, dtype: str, loop: int, data: int | None = None) -> tuple[Any, list]:
     """Return the ufunc that calls the machine code at ``loop`` with ``data``, and buffers that must live as long."""
     ports = (*program.inputs, *program.outputs)
-    if program.outputs and all(port.size for port in ports):
+    axes = sum(len(port.shape) for port in program.outputs)
+    if program.outputs and all(port.size for port in ports) and len(ports) <= LIMIT and axes <= LIMIT - BATCH_AXES:
         return _register(program, dtype, loop, data)
-    inputs, outputs = (tuple(p for p in side if p.size) for side in (program.inputs, program.outputs))
-    if not outputs:
-        return PartlyEmpty(program, dtype, None), []
-    # The loop has no arguments for empty ports.
-    ufunc, buffers = _register(replace(program, inputs=inputs, outputs=outputs), dtype, loop, data)
-    return PartlyEmpty(program, dtype, ufunc), buffers
+    return LoopCall(program, dtype, loop, data), []
 
 
-def retain(ufunc: np.ufunc | PartlyEmpty | None, owner: Any):
+def retain(ufunc: np.ufunc | LoopCall, owner: Any):
     """Keep ``owner`` for as long as the ufunc lives; for ever if the ufunc's field for it is not known."""
-    if isinstance(ufunc, PartlyEmpty):
-        ufunc = ufunc.ufunc
-    if ufunc is not None:
-        for_good(owner)  # adds a reference, which the ufunc takes over
-        if _place_is_known():
-            ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value = id(owner)
+    if isinstance(ufunc, LoopCall):
+        ufunc.owner = owner
+        return
+    for_good(owner)  # adds a reference, which the ufunc takes over
+    if _place_is_known():
+        ctypes.c_void_p.from_address(id(ufunc) + OBJECT).value = id(owner)
 
 
 @cache
@@ -66,15 +70,9 @@ def _register(program: Program, dtype: str, loop: int, data: int | None) -> tupl
     describe = lambda side: ", ".join(f"{port.name} {port.shape}" for port in side)  # noqa: E731
     document = f"{describe(program.inputs)} -> {describe(program.outputs)}, compiled by linkwork for {dtype}."
     texts = [ctypes.c_char_p(text.encode()) for text in (program.name, document, core)]
-    try:
-        ufunc = _constructor()(
-            functions, pointers, types, 1, len(program.inputs), len(program.outputs), -1, *texts[:2], 0, texts[2]
-        )  # fmt: skip
-    except ValueError as error:
-        raise UnsupportedError(
-            f"NumPy does not accept this function: {error}", where=program.name, got=f"{len(ports)} arguments",
-            expected="at most 32 inputs and outputs together (NumPy 1) or 64 (NumPy 2)",
-        ) from error  # fmt: skip
+    ufunc = _constructor()(
+        functions, pointers, types, 1, len(program.inputs), len(program.outputs), -1, *texts[:2], 0, texts[2]
+    )  # fmt: skip
     expected = core if any(port.shape for port in ports) else None  # scalars only: an ordinary ufunc
     if not isinstance(ufunc, np.ufunc) or ufunc.signature != expected or ufunc.nin != len(program.inputs):
         raise LinkworkError("NumPy did not register the compiled function", where=f"NumPy {np.__version__}")
@@ -89,16 +87,15 @@ def _constructor():
     return ctypes.PYFUNCTYPE(ctypes.py_object, *arguments)(constructor)
 
 
-@dataclass(frozen=True)
-class PartlyEmpty:
-    """Replacement of a ufunc with empty arguments, such as the joint positions of a robot without joints.
-
-    NumPy does not accept a core dimension of size zero. ``ufunc`` computes the outputs that are not empty.
-    """
+@dataclass
+class LoopCall:
+    """Replacement of a ufunc that NumPy does not accept; it broadcasts in the same way, and calls the loop itself."""
 
     program: Program
     dtype: str
-    ufunc: np.ufunc | None
+    loop: int
+    data: int | None
+    owner: Any = None
 
     @property
     def __name__(self) -> str:
@@ -119,7 +116,8 @@ class PartlyEmpty:
     def __call__(self, *inputs: Any, out: Any = None) -> Any:
         if len(inputs) != self.nin:
             raise ShapeError("wrong number of inputs", where=self.__name__, got=len(inputs), expected=str(self.nin))
-        arrays = [np.asarray(x).astype(self.dtype, casting="same_kind", copy=False) for x in inputs]
+        cast = (np.asarray(x).astype(self.dtype, casting="same_kind", copy=False) for x in inputs)
+        arrays = [np.require(array, requirements="A") for array in cast]
         batches = []
         for array, port in zip(arrays, self.program.inputs, strict=True):
             split = array.ndim - len(port.shape)
@@ -128,15 +126,20 @@ class PartlyEmpty:
                                  expected=f"(..., {', '.join(map(str, port.shape))})")  # fmt: skip
             batches.append(array.shape[:split])
         batch = np.broadcast_shapes(*batches)
-        filled = [array for array, port in zip(arrays, self.program.inputs, strict=True) if port.size]
-        computed = self.ufunc(*filled) if self.ufunc else ()
-        values = iter(computed if isinstance(computed, tuple) else (computed,))
+        results = [np.empty(batch + port.shape, self.dtype) for port in self.program.outputs]
+        ports = zip(arrays, self.program.inputs, strict=True)
+        self._run([*(np.broadcast_to(array, batch + port.shape) for array, port in ports), *results], prod(batch))
         targets = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
-        results = []
-        for port, result in zip(self.program.outputs, targets, strict=True):
-            if result is None:
-                result = np.empty(batch + port.shape, self.dtype)
-            if port.size:
-                result[...] = next(values)
-            results.append(result)
+        for k, target in enumerate(targets):
+            if target is not None:
+                target[...], results[k] = results[k], target
         return tuple(results) if self.nout != 1 else results[0]
+
+    def _run(self, arrays: Sequence[np.ndarray], count: int) -> None:
+        """Call the loop as NumPy does, with pointers, the step from state to state and the strides within a state."""
+        ports = (*self.program.inputs, *self.program.outputs)
+        flat = [array.reshape(count, *port.shape) for array, port in zip(arrays, ports, strict=True) if port.size]
+        steps = [array.strides[0] for array in flat] + [step for array in flat for step in array.strides[1:]]
+        pointers = (ctypes.c_void_p * len(flat))(*(array.ctypes.data for array in flat))
+        run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(self.loop)
+        run(pointers, (ctypes.c_ssize_t * 1)(count), (ctypes.c_ssize_t * len(steps))(*steps), self.data)
