@@ -292,6 +292,11 @@ def test_periods():
     for period in (5e-4, 1.5e-3, 1.0001e-3):
         with pytest.raises(LinkworkError, match=r"not a whole number of steps[^$]*fix: dt="):
             run(clock(period))
+    for period in (1 / 3, 1e-3 / 3, 1.00000123):
+        with pytest.raises(LinkworkError, match="not a whole number of steps") as error:
+            run(clock(period))
+        dt, other = (float(text.partition("=")[2]) for text in error.value.fix.split(", or "))
+        run(clock(period), dt=dt), run(clock(other))
     with pytest.raises(LinkworkError, match="not a whole number of steps"):
         PANDA.simulate(START, duration=0.01, observers=clock(2.5e-3))
     with pytest.raises(LinkworkError, match="not a whole number of steps"):

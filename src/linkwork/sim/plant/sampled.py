@@ -238,9 +238,9 @@ def check_periods(functions: Sequence[Sampled], dt: float) -> None:
         period = each.function.period
         steps = max(round(period / dt), 1)
         if abs(period / dt - steps) > WHOLE:
-            forms = at_door("dt={:g}, or period={:g}", "--dt {:g}, or --period {:g}")
+            forms = at_door("dt={:.15g}, or period={:.15g}", "--dt {:.15g}, or --period {:.15g}")
             fix = forms.format(period / max(-(-period // dt), 1), steps * dt)
-            got = f"period {period:g}, dt {dt:g}"
+            got = f"period {period:.15g}, dt {dt:.15g}"
             message = "the sample time is not a whole number of steps"
             raise LinkworkError(message, where=f"function {each.name!r}", got=got, fix=fix)
 
