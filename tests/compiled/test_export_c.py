@@ -1,8 +1,10 @@
 """Exported C: compiles without a warning, passes its own test, and gives what native code gives."""
 
 import ctypes
+import inspect
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -416,3 +418,41 @@ def test_own_states(gravity, tmp_path):
         gravity.to_c(tmp_path, states={"q": ["a", "b"]}, overwrite=True)
     with pytest.raises(LinkworkError, match="no state was found"):
         gravity.to_c(tmp_path, states={"q": [[np.inf, 0]]}, overwrite=True)
+
+
+def test_no_inputs(tmp_path):
+    f = linkwork.load("planar2r").function(lambda robot: {"one": np.eye(2), "pi": np.pi}, name="constants")
+    f.to_c(tmp_path, name="f")
+    assert subprocess.run([compile_c(tmp_path, "f.c", "f_test.c")], check=True, capture_output=True)
+
+
+# Names of arguments that some languages refuse
+REFUSED = {
+    "k": {"c"}, "main": {"c"}, "w": {"c"}, "t0": {"c", "numpy"}, "np": {"numpy"}, "less": {"c", "python"},
+    "minimum": {"c", "numpy", "python"}, "q1": {"python"}, "test": set(), "out_": set(), "a__b": set(), "gamma": set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_names_that_some_languages_refuse(name, tmp_path):
+    function = lambda robot, q, given: {"y": np.minimum(q, given), "z": np.where(given < q, q, 2.0)}  # noqa: E731
+    call = lambda robot, q, **named: function(robot, q, *named.values())  # noqa: E731
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
+    robot, q, given = (inspect.Parameter(each, kinds[each != "robot"]) for each in ("robot", "q", name))
+    call.__signature__ = inspect.Signature([robot, q, given])
+    compiled = linkwork.load("planar2r").function(call, name="f", **{name: (2,)})
+    x = np.array([0.05, 0.4]), np.array([0.3, -0.2])
+    for target in ("c", "numpy", "python", "latex", "sympy", "text"):
+        if target in REFUSED[name]:
+            with pytest.raises(
+                LinkworkError, match=rf"cannot be exported\n  got: {name}\n  expected: .*\n  fix: rename"
+            ):
+                compiled.export(target, tmp_path / target, name="f")
+            continue
+        path = compiled.export(target, tmp_path / target, name="f")[0]
+        if target == "c":
+            program = compile_c(path.parent, "f.c", "f_test.c", options=("-std=gnu99",))
+            subprocess.run([program], check=True, capture_output=True)
+        elif target in ("numpy", "python"):
+            for made, expected in zip(runpy.run_path(str(path))["f"](*x), compiled(*x), strict=True):
+                assert np.allclose(made, expected, rtol=1e-15)

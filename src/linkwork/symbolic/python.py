@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..errors import LinkworkError
 from ..quoting import identifier, in_python
 from .expressions import Call, Printer, functions_of
 from .symbolic_model import SymbolicModel
@@ -18,6 +19,20 @@ def python(model: SymbolicModel) -> str:
 def _lines(model: SymbolicModel) -> Iterator[str]:
     constants = f", constants={CONSTANTS}" if model.values else ""
     functions = sorted({name for e in model.equations for name in functions_of(e.expression)})
+    entries = [name for names in model.inputs.values() if names.shape for name in names.flat]
+    own = {
+        *functions,
+        *entries,
+        *model.values,
+        *(equation.name for equation in model.equations),
+        CONSTANTS,
+        "constants",
+    }
+    if taken := sorted(own.intersection(model.inputs)):
+        raise LinkworkError(
+            "an input of this name cannot be exported", where=model.label.quantity, got=taken[0],
+            expected="another name than those of functions and symbols in the equations", fix="rename the argument",
+        )  # fmt: skip
     yield f'"""{in_python(model.title)}. Written by linkwork; on line: {model.operations}."""'
     if functions:
         yield ""

@@ -11,8 +11,8 @@ from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..program import Port, interpret
 from .c_project import CANDIDATES, TOLERANCE, cmake, given_values, least, made_values, table, test_program
 from .c_source import FUSING, REAL, STORED, definitions, header, helpers, parameters
-from .listing import numbered_loops, title
-from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, check_names, inputs_of, outputs_of, paragraphs_of
+from .listing import WORDS_OF_C, check_names, numbered_loops, title
+from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, inputs_of, outputs_of, paragraphs_of
 
 RUNS, STEPS = 2, 4  # of the test
 
@@ -21,7 +21,10 @@ Arrays = dict[str, np.ndarray]
 
 def c_memory(sampled: Sampled, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; ``states``: its steps."""
-    check_names(sampled)
+    words = WORDS_OF_C.split()
+    members = [name for name in sampled.memory if name in words]
+    for function, others in ((sampled.initial, []), (sampled, members)):
+        check_names(function, [*words, *FUNCTIONS, "memory", "run"], others)
     test = _test(sampled, name, *_runs(sampled, states or {}))
     return {
         f"{name}.h": _header(sampled, name),
@@ -143,12 +146,12 @@ def _test(sampled: Sampled, name: str, start: Arrays, inputs: Arrays, results: A
     real = REAL[sampled.dtype]
     runs, steps = next(iter(results.values())).shape[:2]
     flat = {key: x.reshape(runs * steps, *x.shape[2:]) for key, x in {**inputs, **results}.items()}
-    rows = [(key, flat[key]) for key in inputs] + [(f"start_{key}", x) for key, x in start.items()]
+    rows = [(f"given_{key}", flat[key]) for key in inputs] + [(f"start_{key}", x) for key, x in start.items()]
     rows += [(f"expected_{key}", flat[key]) for key in results]
     tables = "".join(table(label, x, real) for label, x in rows if x[0].size)
     reset = "".join(f"start_{key}[run], " for key, x in start.items() if x[0].size)
     outputs = [port for port in outputs_of(sampled) if port.size]
-    given: Sequence[str] = [f"{key}[k]" for key, x in inputs.items() if x[0, 0].size]
+    given: Sequence[str] = [f"given_{key}[k]" for key, x in inputs.items() if x[0, 0].size]
     arguments = ", ".join([*given, "&memory", *(port.name for port in outputs)])
     places = {port.name: port for port in outputs} | {
         NEXT + key: Port(key, shape) for key, shape in sampled.memory.items()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnknownNameError
-from ..program import Port, interpret
+from ..program import Port, Program, interpret
 from .c_source import REAL, c_source, literal, nominal_array
-from .listing import Exported
+from .listing import WORDS_OF_C, Exported, check_names
 
 STATES = 5
 CANDIDATES = 200
@@ -21,6 +21,7 @@ LEAST = {"float64": 1e-3, "float32": 0.1}  # smaller outputs count as that large
 
 def c_project(function: Exported, name: str, states: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the texts of ``NAME.h``, ``NAME.c``, ``NAME_test.c`` and ``CMakeLists.txt``; ``states``: test inputs."""
+    check_names(function, WORDS_OF_C.split())
     test = _test(function, name, _states(function, states or {}))
     return c_source(function, name) | {f"{name}_test.c": test, "CMakeLists.txt": cmake(name)}
 
@@ -41,7 +42,8 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
     step = 4 * np.finfo(function.dtype).eps
     nearby = [array * (1 + step * rng.choice((-1, 1), array.shape)) for array in arrays]
     good = np.ones(number, bool)
-    for here, there in zip(interpret(function.program, arrays), interpret(function.program, nearby), strict=True):
+    both_results = (_results(function.program, each, number) for each in (arrays, nearby))
+    for here, there in zip(*both_results, strict=True):
         with np.errstate(invalid="ignore"):
             both = here, here - there
         scale, change = (np.max(np.abs(x), tuple(range(1, x.ndim)), initial=0) for x in both)
@@ -54,6 +56,12 @@ def _states(function: Exported, given: Mapping[str, Any]) -> list[np.ndarray]:
             fix="give some: states={'q': ..., ...}, arrays with a row for each state",
         )
     return [array[good][:STATES] for array in arrays]
+
+
+def _results(program: Program, inputs: Sequence[np.ndarray], number: int) -> list[np.ndarray]:
+    """Return the outputs for this number of states, also of a function without inputs."""
+    arrays = zip(program.outputs, interpret(program, inputs), strict=True)
+    return [np.broadcast_to(array, (number, *port.shape)) for port, array in arrays]
 
 
 def made_values(function: Exported, port: Port, number: int, rng: np.random.Generator) -> np.ndarray:
@@ -93,15 +101,15 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
     """A program that compares results with those of linkwork's interpreter, in double precision."""
     program, real = function.program, REAL[function.dtype]
     inputs = [(port.name, x) for port, x in zip(program.inputs, states, strict=True) if port.size]
-    results = interpret(program, states)
+    count = len(states[0]) if states else 1
+    results = _results(program, states, count)
     outputs = [(port.name, y) for port, y in zip(program.outputs, results, strict=True) if port.size]
-    count = len(results[0])
     own = _nominal_arrays(function, name, dict(inputs))
-    tables = [table(label, x, real) for label, x in inputs if label not in own] + [
+    tables = [table(f"given_{label}", x, real) for label, x in inputs if label not in own] + [
         table(f"expected_{label}", y, real) for label, y in outputs
     ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
-    given = [own.get(label, f"{label}[k]") for label, _ in inputs]
+    given = [own.get(label, f"given_{label}[k]") for label, _ in inputs]
     arguments = ", ".join([*given, *(label for label, _ in outputs)])
     checks = [
         f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs

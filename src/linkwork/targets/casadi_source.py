@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..program import ARITHMETIC, Op, Port
-from .listing import Exported
+from .listing import Exported, check_names
 
 NAMES = {
     Op.SQRT: "sqrt", Op.SIN: "sin", Op.COS: "cos", Op.SIGN: "sign", Op.EXP: "exp", Op.LOG: "log", Op.TANH: "tanh",
@@ -21,6 +21,7 @@ def casadi_function(function: Exported, name: str) -> Any:
     """A ``casadi.Function`` with the same inputs and outputs by name; vectors are columns. CasADi differentiates it."""
     import casadi
 
+    check_names(function, ())
     others = {op: getattr(casadi, name) for op, name in NAMES.items()}
     apply = ARITHMETIC | others
     program = function.program

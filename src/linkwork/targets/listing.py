@@ -40,15 +40,18 @@ WIDTH = 116
 NO_BREAK = "\xa0"  # a blank at which no line ends
 LONGEST_PART = 60  # characters of a robot's, a quantity's and a frame's name in that of a function, and of its file
 MADE = f"Made by linkwork {__version__}"
-WORDS = """
+WORDS_OF_C = """
 auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
 inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
-all clean help install test
-main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf np math stdio NULL w batch
-exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select where
-"""  # of C and C++, of CMake, and those that the files use themselves: no names of functions
-
+main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf NULL NAN INFINITY TOLERANCE isnan w
+exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select
+"""  # of C and C++, and those that the files use themselves
+WORDS_OF_NUMPY = """
+np batch float atan2 cos exp fabs log maximum minimum sign sin sqrt tanh
+"""  # that the files use themselves
+WORDS = {*WORDS_OF_C.split(), *WORDS_OF_NUMPY.split(), *keyword.kwlist}
+WORDS |= {"all", "clean", "help", "install", "test", "math", "stdio"}  # of CMake and C: all these name no function
 
 # Names that value_names and the C code make
 LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+|(?:run|loop|body)_\d+)\b")
@@ -60,12 +63,7 @@ LOCAL = re.compile(r"\b(?:t\d+|(?:sin|cos)_\w+|copy\d+|(?:run|loop|body)_\d+)\b"
 def name_of(function: Exported, name: str | None = None) -> str:
     """Return the given name, checked, or one made of robot, quantity and frame."""
     label = function.label
-    ports = [port.name for port in (*function.program.inputs, *function.program.outputs)]
-    taken = {*keyword.kwlist, *WORDS.split()}
-    for port in ports:
-        if port != identifier(port) or port in taken or LOCAL.fullmatch(port) or ports.count(port) > 1:
-            raise LinkworkError("an input or output of this name cannot be exported", where=label.quantity, got=port)
-    taken |= {*ports}
+    taken = WORDS | {port.name for port in (*function.program.inputs, *function.program.outputs)}
     if name is None:
         made = identifier("_".join(part[:LONGEST_PART] for part in (label.robot, label.quantity, label.frame) if part))
         return f"robot_{made}" if made in taken else made
@@ -77,6 +75,18 @@ def name_of(function: Exported, name: str | None = None) -> str:
             fix=at_door("name={!r}", "--name {}").format(better),
         )
     return name
+
+
+def check_names(function: Exported, words: Sequence[str], others: Iterable[str] = ()) -> None:
+    """Raise an error for inputs, outputs and ``others`` with names that the files need, such as ``words``."""
+    ports = [port.name for port in (*function.program.inputs, *function.program.outputs)]
+    for name in (*ports, *others):
+        if name in words or (words and LOCAL.fullmatch(name)) or ports.count(name) > 1:
+            raise LinkworkError(
+                "an input, output or memory of this name cannot be exported", where=function.label.quantity, got=name,
+                expected="a name that the files do not need themselves: no word of the language, no t1, sin_x, run_1",
+                fix='rename the argument or memory, or return the output by another name: {"my_name": array}',
+            )  # fmt: skip
 
 
 def value_names(program: Program, literal: Callable[[float], str]) -> list[str]:

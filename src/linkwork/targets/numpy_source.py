@@ -13,7 +13,9 @@ from ..program.program import GIVEN, REPEAT, Loop
 from ..quoting import in_python
 from .listing import (
     MADE,
+    WORDS_OF_NUMPY,
     Exported,
+    check_names,
     description,
     expression,
     nominal_rows,
@@ -22,7 +24,7 @@ from .listing import (
     value_names,
     wrapped,
 )
-from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, check_names, inputs_of, outputs_of, paragraphs_of
+from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, inputs_of, outputs_of, paragraphs_of
 
 DTYPE = {"float64": "float", "float32": "np.float32"}
 IMPORTED = {
@@ -49,6 +51,7 @@ ENTRIES = '''def _entries(name, x, *shape):
 
 def numpy_source(function: Exported, name: str) -> str:
     """Return the text of a file with one function."""
+    check_names(function, WORDS_OF_NUMPY.split())
 
     def paragraphs() -> Iterator[str]:
         yield from description(function)
@@ -64,8 +67,9 @@ def numpy_source(function: Exported, name: str) -> str:
 
 def numpy_memory(sampled: Sampled, name: str) -> str:
     """Return the text of a file with the functions NAME_reset and NAME_step of a function with memory."""
-    check_names(sampled)
     functions = sampled.initial, sampled.function
+    for each in functions:
+        check_names(each, [*WORDS_OF_NUMPY.split(), "memory"])
     inputs = [port.name for port in sampled.initial.program.inputs], [port.name for port in inputs_of(sampled)]
     outputs = [port.name for port in outputs_of(sampled)]
     states = [f"{before}{key}" for before in (MEMORY, NEXT) for key in sampled.memory]

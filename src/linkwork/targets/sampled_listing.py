@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from ..errors import LinkworkError
 from ..program import Port
-from .listing import WORDS, Exported, description, name_of
+from .listing import Exported, description
 
 MEMORY, NEXT = "memory_", "next_"  # begin names of inputs and outputs of a step
 FUNCTIONS = "initial_values", "next_values"  # of a program each
@@ -22,17 +21,6 @@ class Sampled(Exported, Protocol):
 
     @property
     def memory(self) -> Mapping[str, tuple[int, ...]]: ...
-
-
-def check_names(sampled: Sampled) -> None:
-    """Raise an error for names that a language reserves, or that the files use."""
-    name_of(sampled.initial)
-    ports = [port.name for port in (*sampled.initial.program.inputs, *sampled.program.inputs, *sampled.program.outputs)]
-    taken = [name for name in ports if name in ("memory", "run", *FUNCTIONS)]
-    taken += [name for name in sampled.memory if name in WORDS.split()]
-    if taken:
-        where = sampled.label.quantity
-        raise LinkworkError("an input, output or memory of this name cannot be exported", where=where, got=taken[0])
 
 
 def inputs_of(sampled: Sampled) -> list[Port]:
