@@ -67,6 +67,7 @@ def test_bench():
         (("eval", "planar2r", "gravity", "--inputs", "gravity"), "not of the form NAME=VALUES"),
         (("eval", "planar2r", "gravity", "--inputs", "gravity=1,2"), "wrong number of values"),
         (("eval", "planar2r", "gravity", "--inputs", "gravity=1,2,x"), "'x' is not a number"),
+        (("eval", "planar2r", "gravity", "--inputs", "gravity=nan,0,0"), "not finite got: [nan, 0.0, 0.0]"),
         (("eval", "planar2r", "gravity", "--inputs", "weight=1"), "there is no input 'weight'"),
         (("count", "planar2r", "--quantity", "gravity", "--inputs", "weight"), "there is no input 'weight'"),
         (("export", "planar2r", "--inputs", "friction", "--inputs", "coulomb"), "two inputs set the same numbers"),

@@ -363,6 +363,15 @@ def test_options_reach_every_quantity():
     )
     with pytest.raises(UnknownNameError, match="quantity of methods="):
         PANDA.function(lambda robot, q, v: robot.bias(q, v), methods={"biass": "newton-euler"})
+    with pytest.raises(UnknownNameError, match="there is no method of gravity 'xx'\n  expected: one of: auto, fastest"):
+        PANDA.function(lambda robot, q: robot.gravity(q), methods={"gravity": "xx"})
+    with pytest.raises(UnknownNameError, match="there is no method of gravity 'xx'"):
+        PANDA.compile(["gravity", "bias"], method={"gravity": "xx"})
+    assert PANDA.function(lambda robot, q: robot.gravity(q), methods={"gravity": "fastest"}).operations
+    with pytest.raises(LinkworkError, match="the frame is given twice\n  got: 'pose:panda_link3' and frame=panda_hand"):
+        PANDA.compile("pose:panda_link3", frame="panda_hand")
+    with pytest.raises(LinkworkError, match='two outputs have the same name\n  got: bias\n  fix: give "bias" once'):
+        PANDA.compile(["bias", "bias"])
     with pytest.raises(ShapeError, match="needs commands"):
         PANDA.function(lambda robot, q, commands: q * commands, commands=(), name="f")(np.ones(7))
     with pytest.raises(LinkworkError, match="cannot have this name"):

@@ -44,12 +44,19 @@ OUTSIDE = '<mujoco><include file="../more.xml"/></mujoco>'
         (("eval", "panda", "gravity", "--axes", "local"), "got: --axes local"),
         (("params", "panda", "--drives", "nosuch"), "--drives: there is no parameter of drives 'nosuch'"),
         (("excite", "planar2r", "--height", "0"), "--frames: the frames that keep clear are missing fix: --frames tip"),
+        (("count", "planar2r", *2 * ("--quantity", "pose:tip")), "pose_tip fix: one command for each"),
+        (("simulate", "twins.urdf", "--record", "pose:a-b", "--record", "pose:a_b"), "fix: one command for each"),
+        (("simulate", "planar2r", "--record", "pose"), "expected: pose:FRAME, one of: base"),
+        (("export", "planar2r", "--quantity", "pose"), "expected: pose:FRAME, one of: base"),
+        (("export", "planar2r", "--quantity", "pose:tip", "--frame", "base"), "frame is given twice"),
         (("excite", "planar2r", "--still", "nosuch=1"), "--still: there is no joint 'nosuch'"),
     ],
 )
 def test_the_command_line_speaks_of_its_options(words, expected, tmp_path, monkeypatch, run_linkwork):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "r.urdf").write_text(INDEFINITE)
+    twins = INDEFINITE.replace('ixy="5"', 'ixy="0"').replace('"a"', '"a-b"').replace('"b"', '"a_b"')
+    (tmp_path / "twins.urdf").write_text(twins)
     (tmp_path / "more.xml").write_text("<mujoco/>")
     (tmp_path / "robot").mkdir()
     (tmp_path / "robot" / "r.xml").write_text(OUTSIDE)

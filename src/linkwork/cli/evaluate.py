@@ -61,6 +61,8 @@ def _shaped(name: str, values: list[float], shape: tuple[int, ...]) -> np.ndarra
     if len(values) != math.prod(shape):
         expected = f"{math.prod(shape)} numbers, row by row"
         raise LinkworkError("wrong number of values", where=f"--inputs {name}", got=len(values), expected=expected)
+    if not np.isfinite(values).all():
+        raise LinkworkError("not finite", where=f"--inputs {name}", got=values, expected="finite numbers")
     return np.reshape(values, shape)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, UnknownNameError, UnsupportedError
+from ..errors import LinkworkError, UnknownNameError, UnsupportedError, at_door
 from ..formulations import QUANTITIES, Problem
 from ..function import Function
 from ..model import Model, NumberInput
@@ -75,6 +75,9 @@ def compile(
     options |= {"drives": drives, "inputs": inputs, "known": known, "dtype": dtype, "backend": backend}
     if isinstance(quantity, str):
         name, _, of = quantity.partition(":")
+        if of and frame not in (None, of):
+            got, fix = f"{quantity!r} and {at_door('frame=', '--frame ')}{frame}", "give one of them"
+            raise LinkworkError("the frame is given twice", got=got, fix=fix)
         if not isinstance(method, str):
             raise UnsupportedError("one quantity has one method", got=repr(method), fix="method='name'")
         return compile_quantity(robot, name, method=method, frame=of or frame, **options)
@@ -169,7 +172,8 @@ def quantities_by_output(quantities: Any, frame: str | None) -> dict[str, tuple[
     for output, name, of in parsed:
         output = output or (name if names.count(name) == 1 else identifier(f"{name}_{of}" if of else name))
         if output in found:
-            raise LinkworkError("two outputs have the same name", got=output, fix=f'{{"my_name": "{name}", ...}}')
+            fix = at_door(f'{{"my_name": "{name}:{of}", ...}}' if of else f'give "{name}" once', "one command for each")
+            raise LinkworkError("two outputs have the same name", got=output, fix=fix)
         check_port(output, "output")
         found[output] = name, of
     return found

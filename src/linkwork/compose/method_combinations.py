@@ -10,12 +10,12 @@ from math import prod
 from typing import Any
 
 from ..codegen.optimised import optimised
-from ..errors import LinkworkError
+from ..errors import LinkworkError, UnknownNameError
 from ..formulations import Problem, layouts, methods
 from ..function import Function
 from ..metadata import Label
 from ..model import Model, NumberInput
-from ..pipeline import choose, close_methods, instructions, nominal_of, tangents
+from ..pipeline import CHOOSING, choose, close_methods, instructions, nominal_of, tangents
 from ..program import Port, Program, trace
 from ..program.graph import StrictGraph
 
@@ -101,9 +101,11 @@ def _combinations(open_to: Mapping[str, list[str]], problems: Sequence[Problem])
 
 def with_method(problem: Problem, asked: Mapping[str, str]) -> Problem:
     """Return the problem with its method: the one asked for, or the one of fewest instructions."""
-    if not methods(problem.quantity):
-        return problem
     asked_one, needs = asked.get(problem.quantity, "auto"), problem.needs
+    if not methods(problem.quantity):
+        if asked_one not in CHOOSING:
+            raise UnknownNameError(f"method of {problem.quantity}", asked_one, CHOOSING)
+        return problem
     varied, placed = needs["as_input"], needs["placed"]
     method = choose(problem.model, problem.quantity, asked_one, wrenches=problem.wrenches, varied=varied, placed=placed)
     return replace(problem, method=method)

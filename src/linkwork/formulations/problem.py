@@ -72,7 +72,7 @@ class Problem:
         if self.columns is None:
             check_parameters(self.parameters)
         if definition.of_frame and self.frame is None:
-            expected = "frame=, " + one_of("", list(self.model.frames))
+            expected = at_door("frame=, ", f"{name}:FRAME, ") + one_of("", list(self.model.frames))
             raise LinkworkError(f"{name} needs a frame", where=where, expected=expected)
         if self.frame is not None and not definition.of_frame:
             got = at_door(f"frame={self.frame!r}", f"--frame {self.frame}")

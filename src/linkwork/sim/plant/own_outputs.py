@@ -19,7 +19,7 @@ from ...compose.function_ports import named_arguments, named_outputs
 from ...compose.method_combinations import shortest_program
 from ...compose.user_code import traced_once
 from ...control import Point
-from ...errors import LinkworkError, UnknownNameError, UnsupportedError
+from ...errors import LinkworkError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import Problem, layouts, methods, sizes
 from ...model import Model, NumberInput
 from ...program import Port, Program, trace
@@ -92,7 +92,7 @@ class OwnOutputs:
         by_item = [item.names or next(of_functions) for item in self._items]
         names = [name for each in by_item for name in each]
         for name in names:
-            fix = 'return a dict with other names: {"my_name": array}'
+            fix = at_door('return a dict with other names: {"my_name": array}', "one command for each")
             if names.count(name) > 1:
                 raise LinkworkError("two outputs have the same name", where="outputs", got=repr(name), fix=fix)
             if name in RESERVED or name in self.memory:
