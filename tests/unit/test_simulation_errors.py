@@ -122,6 +122,9 @@ def test_bad_input_of_simulate(arm):
         arm.simulate(duration=1.0, dt=0.33)
     with pytest.raises(LinkworkError, match=r"not a whole number of steps.*\n.*\n  fix: duration=1, or dt=0.1"):
         arm.simulate(duration=0.1, dt=1.0)
+    with pytest.raises(LinkworkError, match="not a whole number of steps") as error:
+        arm.simulate(duration=0.01, dt=3e-3)
+    arm.simulate(duration=0.01, dt=float(error.value.fix.partition("dt=")[2]))
     with pytest.raises(ShapeError, match="duration: out of range"):
         arm.simulate(duration=-1.0)
     with pytest.raises(ShapeError, match="steps: out of range"):

@@ -49,8 +49,8 @@ def simulate(workspace: Workspace, q0: Any, v0: Any, duration: float, dt: float 
         raise LinkworkError(
             "the duration is not a whole number of steps",
             where="simulate",
-            got=f"duration {duration:g}, dt {dt:g}",
-            fix=at_door("duration={:g}, or dt={:g}", "--duration {:g}, or --dt {:g}").format(
+            got=f"duration {duration:.15g}, dt {dt:.15g}",
+            fix=at_door("duration={:.15g}, or dt={:.15g}", "--duration {:.15g}, or --dt {:.15g}").format(
                 max(steps, 1) * dt, duration / max(steps, 1)
             ),
         )
