@@ -292,8 +292,9 @@ def compile_sampled(
         outputs, following = _split(result, shapes, where) if shapes else (result, {})
         outputs = _by_name(outputs, label, where)
         for key, shape in shapes.items():
-            if NEXT + key in outputs:
-                raise LinkworkError(f"an output has the name of the next {key!r}", where=where, got=NEXT + key)
+            if taken := [name for name in (MEMORY + key, NEXT + key) if name in outputs]:
+                fix = 'return it by another name: {"my_name": array}'
+                raise LinkworkError(f"an output has the name of the memory {key!r}", where=where, got=taken[0], fix=fix)
             outputs[NEXT + key] = _fitting(following[key], shape, f"{where}, next {key!r}")
         return outputs
 
@@ -323,7 +324,7 @@ def _initial(
     """The function of the initial values."""
     if isinstance(memory, Mapping):
         values: dict[str, Any] = {key: _finite(value, f"{where}, memory {key!r}") for key, value in memory.items()}
-        return compile_function(robot, lambda _: _prefixed(values), name=name, **settings)
+        return compile_function(robot, lambda _: _prefixed(values, where), name=name, **settings)
     if not callable(memory):
         expected = '{"integral": np.zeros(7)}, or a function (robot, q, v) of such a dict'
         raise LinkworkError("memory is not initial values", where=where, got=repr(memory)[:80], expected=expected)
@@ -334,14 +335,16 @@ def _initial(
         if not isinstance(result, Mapping):
             got, fix = type(result).__name__, 'return {"momentum": p}'
             raise ShapeError("initial values are a dict", where=f"{where}, memory", got=got, fix=fix)
-        return _prefixed(result)
+        return _prefixed(result, where)
 
     _sign(start, memory, [each for key, each in parameters.items() if key != "period"])
     shapes = {key: value for key, value in inputs.items() if key in parameters}
     return compile_function(robot, start, name=name, **settings, **shapes)
 
 
-def _prefixed(values: Mapping[str, Any]) -> dict[str, Any]:
+def _prefixed(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    if odd := [name for name in values if not isinstance(name, str)]:
+        raise LinkworkError("a memory has a name", where=where, got=repr(odd[0]), expected="a text")
     return {f"{MEMORY}{name}": value for name, value in values.items()}
 
 

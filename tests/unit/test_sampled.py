@@ -239,8 +239,13 @@ def test_wrong_functions():
         compiled(lambda robot, q, memory: (q, memory), {"my x": 0.0})
     with pytest.raises(UnsupportedError, match="arguments of a compiled function have names"):
         compiled(lambda robot, *q, memory: (q, memory), zero)
-    with pytest.raises(LinkworkError, match="the name of the next 'x'"):
+    with pytest.raises(LinkworkError, match="an output has the name of the memory 'x'\n  got: next_x"):
         compiled(lambda robot, q, memory: ({"next_x": q}, {"x": q}), zero)
+    with pytest.raises(LinkworkError, match="an output has the name of the memory 'x'\n  got: memory_x"):
+        compiled(lambda robot, q, memory: ({"memory_x": q}, {"x": q}), zero)
+    for unnamed in ({1: np.zeros(7)}, lambda robot: {1: np.zeros(7)}):
+        with pytest.raises(LinkworkError, match="a memory has a name\n  got: 1\n  expected: a text"):
+            compiled(lambda robot, q, memory: (q, {1: q}), unnamed)
     with pytest.raises(LinkworkError, match="the name of the memory"):
         compiled(lambda robot, memory_x, memory: (memory_x, memory), zero, memory_x=(7,))
     with pytest.raises(UnsupportedError, match="cannot follow this robot"):

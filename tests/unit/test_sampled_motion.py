@@ -328,6 +328,10 @@ def test_what_is_refused():
         PANDA.rollout(START, np.zeros(7), observers=MomentumObserver(), **run)
     with pytest.raises(LinkworkError, match="the same name"):
         PANDA.rollout(START, np.zeros(7), observers=[RESIDUAL, RESIDUAL], **run)
+    first = PANDA.function(lambda robot, q: {"b_c": q}, period=1e-3, name="a")
+    second = PANDA.function(lambda robot, q: {"c": q}, period=1e-3, name="a_b")
+    with pytest.raises(LinkworkError, match="outputs or memory of the same name\n  got: a_b_c\n  fix: compile one"):
+        PANDA.rollout(START, np.zeros(7), observers=[first, second], **run)
     other = PANDA.function(MomentumObserver(10.0), period=1e-3, name="slow")
     both = PANDA.rollout(START, np.zeros(7), observers=[RESIDUAL, other], outputs=["memory"], **run)
     assert "slow_memory_momentum" in both and "momentum_observer_memory_momentum" in both

@@ -198,6 +198,12 @@ def checked(model: Model, torque: Any, observers: Any) -> tuple[Sampled, ...]:
     if twice := [name for name in names if names.count(name) > 1]:
         fix = "compile one of them under another name: robot.function(..., name='other')"
         raise LinkworkError("two functions have the same name", where="observers", got=twice[0], fix=fix)
+    names = [name for each in functions for name in each.shapes]
+    if twice := [name for name in names if names.count(name) > 1]:
+        fix = "compile one of the functions under another name: robot.function(..., name='other')"
+        raise LinkworkError(
+            "two functions have outputs or memory of the same name", where="observers", got=twice[0], fix=fix
+        )
     for each in functions:
         _check(model, each)
     return tuple(functions)
