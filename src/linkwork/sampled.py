@@ -279,7 +279,9 @@ def compile_sampled(
     shapes = _memory(initial.program) if initial else {}
     for_start = {port.name for port in initial.program.inputs} if initial else set()
     inputs = {key: value for key, value in inputs.items() if key in parameters or key not in for_start}
-    known = {"t": (), "reference": (3, len(model_of(robot).mobility.motors))}  # that a simulation gives
+    model = model_of(robot)
+    known: dict[str, Any] = {"t": (), "reference": (3, len(model.mobility.motors))}  # that a simulation gives
+    known |= {"commands": (model.commands.size,)} if model.commands.size else {}  # also if they are optional
     inputs |= {key: shape for key, shape in known.items() if key in parameters and key not in inputs}
     if shapes and "memory" not in parameters:
         raise LinkworkError(

@@ -65,6 +65,39 @@ def test_no_false_alarm(name):
     assert largest[0] / largest[1] == pytest.approx(4, abs=0.25)
 
 
+@pytest.mark.parametrize("name", ["quadrotor", "quadrotor-with-arm"])
+@pytest.mark.parametrize("push", [0.0, 2.0])
+def test_thrusts_of_rotors_are_no_contact(name, push):
+    """In flight the residual is the push alone, also where commands change from sample to sample."""
+    robot = linkwork.load(name)
+    rng = np.random.default_rng(3)
+    q, v = robot.coordinates.random(rng, 1)[0], 0.3 * rng.normal(size=robot.nv)
+    frame, tau = robot.frame_names[-1], np.zeros(sizes(robot.model)["tau"])
+    tau[6:] = 0.1
+    wrench = np.array([push, -push, 3 * push, 0.0, 0.05 * push, 0.0])
+    errors = []
+    for period in (2e-3, 1e-3):
+        steps = round(0.16 / 2.5e-4)
+        commands = 3 + np.sin(np.arange(steps) // round(4e-3 / 2.5e-4))[:, None] * [1, -0.5, 0.5, 1]
+        observer = robot.function(MomentumObserver(200.0), period=period)
+        assert observer.memory == {"momentum": (robot.nv,), "commands": (4,)}
+        motion = robot.rollout(
+            q, v, tau, commands=commands, wrenches={frame: wrench}, dt=2.5e-4, steps=steps, method="rk4",
+            observers=observer, outputs=("q", "v", "momentum_observer_residual"),
+        )  # fmt: skip
+        every = round(period / 2.5e-4)
+        memory, expected, worst = observer.start(q, v), np.zeros(robot.nv), 0.0
+        for k in range(0, steps, every):
+            r, memory = observer(motion.q[k], motion.v[k], tau, memory, commands=commands[k])
+            assert np.allclose(r, motion.momentum_observer_residual[k], rtol=1e-9, atol=1e-8)
+            worst = max(worst, np.abs(r - expected).max())
+            generalised = robot.jacobian(frame, motion.q[k], axes="local").T @ wrench
+            expected = expected + (1 - np.exp(-200.0 * period)) * (generalised - expected)
+        errors.append(worst)
+    assert errors[1] < 1e-4 + 5e-4 * push
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.25)
+
+
 def test_a_contact_is_its_force_through_the_jacobian():
     """In steady state the residual is J^T F, seen at every joint before the contact and at none behind it."""
     robot = linkwork.load("panda")

@@ -287,6 +287,11 @@ def test_periods():
     def clock(period):
         return PANDA.function(lambda robot, t: t, period=period, name="clock")
 
+    counts = lambda robot, memory: (memory["n"] + 1, {"n": memory["n"] + 1})  # noqa: E731
+    count = PANDA.function(counts, memory={"n": 0.0}, period=3e-3, name="count")
+    counted = PANDA.rollout(START, np.zeros(7), dt=1e-3, steps=6, observers=count, outputs=("count_count", "memory"))
+    assert counted.count_count.tolist() == [1, 1, 1, 2, 2, 2, 3]
+    assert counted.count_memory_n.tolist() == [0, 1, 1, 1, 2, 2, 2]
     assert np.allclose(run(clock(3e-3)).clock_clock, [0, 0, 0, 3e-3, 3e-3, 3e-3, 6e-3])
     assert np.allclose(run(clock(0.3), dt=0.1).clock_clock, [0, 0, 0, 0.3, 0.3, 0.3, 0.6])  # not exact in binary
     for period in (5e-4, 1.5e-3, 1.0001e-3):

@@ -24,7 +24,8 @@ class MomentumObserver:
     The momentum changes as p' = tau + C^T v - g - friction + r, where r are the joint forces of contacts and of all
     that the model lacks. The output ``residual`` follows r as a filter of first order, residual' = gain (r -
     residual), exactly so at the sample times if r is constant. tau is constant between samples. The other forces are
-    integrated by the trapezoidal rule, so their error is proportional to the square of the period.
+    integrated by the trapezoidal rule, so their error is proportional to the square of the period. Of a robot with
+    commands, such as thrusts of rotors, they are an input, held between samples as tau is.
 
     Args:
         gain: Gains in 1/s, one number or one per velocity (nv,).
@@ -38,7 +39,7 @@ class MomentumObserver:
     gain: Any = 50.0
 
     def start(self, robot: TracedRobot, q: Any, v: Any, period: float) -> dict[str, Any]:
-        """Return the initial memory: the momentum, so that the first residual is zero.
+        """Return the initial memory: the momentum, so that the first residual is zero, and commands of zero, if any.
 
         Args:
             robot: The robot.
@@ -50,10 +51,18 @@ class MomentumObserver:
             The memory.
         """
         p, rate = _momentum(robot, q, v)
-        return {"momentum": p - period / 2 * rate}
+        return {"momentum": p - period / 2 * rate, **_commands(robot)}
 
     def __call__(
-        self, robot: TracedRobot, q: Any, v: Any, tau: Any, memory: Any, period: float, gain: Any = None
+        self,
+        robot: TracedRobot,
+        q: Any,
+        v: Any,
+        tau: Any,
+        memory: Any,
+        period: float,
+        commands: Any = None,
+        gain: Any = None,
     ) -> tuple[Any, Any]:
         """Return the residual, and the momentum expected at the next sample without its part of the rate there.
 
@@ -64,17 +73,18 @@ class MomentumObserver:
             tau: Joint forces of the motors until the next sample.
             memory: The memory.
             period: Sample time in s.
+            commands: Commands of the force laws until the next sample. Default: zero.
             gain: Gains, if they are an input. Default: those of the observer.
 
         Returns:
             Output and next memory.
         """
-        p, rate = _momentum(robot, q, v)
+        p, rate = _momentum(robot, q, v, memory.get("commands"))
         expected = memory["momentum"] + period / 2 * rate
         gain = np.asanyarray(self.gain if gain is None else gain)
         residual = (1 - np.exp(-gain * period)) / period * (p - expected)
-        acting = _on_velocities(robot, q, tau) + rate / 2 + residual
-        return {"residual": residual}, {"momentum": expected + period * acting}
+        acting = _on_velocities(robot, q, tau) + _momentum(robot, q, v, commands)[1] / 2 + residual
+        return {"residual": residual}, {"momentum": expected + period * acting, **_commands(robot, commands)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +146,16 @@ class VelocityObserver:
         return {"v": v}, {"q": q + period * following, "v": following}
 
 
-def _momentum(robot: TracedRobot, q: Any, v: Any) -> tuple[Any, Any]:
+def _momentum(robot: TracedRobot, q: Any, v: Any, commands: Any = None) -> tuple[Any, Any]:
     """Generalised momentum, and its rate without tau and external forces: C^T v - g - friction = Mdot v - bias."""
-    return robot.inertia_matrix(q) @ v, robot.inertia_matrix_rate(q, v) @ v - robot.bias(q, v)
+    bias = robot.bias(q, v, **_commands(robot, commands))
+    return robot.inertia_matrix(q) @ v, robot.inertia_matrix_rate(q, v) @ v - bias
+
+
+def _commands(robot: TracedRobot, commands: Any = None) -> dict[str, Any]:
+    """Commands by name, zero by default; nothing for a robot without commands."""
+    size = robot.model.commands.size
+    return {"commands": np.zeros(size) if commands is None else commands} if size else {}
 
 
 def _on_velocities(robot: TracedRobot, q: Any, tau: Any) -> Any:
