@@ -269,6 +269,10 @@ def test_more_arguments_or_axes_than_numpy_accepts(count, shape):
             assert y.shape == batch.shape and (y == k * batch).all()
     out = tuple(np.empty(x.shape) for _ in outputs)
     assert function(x, np.zeros(shape), out=out)[-1] is out[-1] and (out[-1] == (count - 1) * x).all()
+    own = x.copy()  # an input that is an output, too, and outputs of another order
+    out = own, *(np.empty(x.shape, order="F") for _ in outputs[1:])
+    function(own, np.zeros(shape), out=out)
+    assert all((y == k * x).all() for k, y in enumerate(out))
     sums = tuple((int(Op.ADD), first, k) for k, first in zip(range(1, 70), [0, *range(70, 138)], strict=True))
     summed = build(Program("sum", tuple(Port(f"x{k}", ()) for k in range(70)), (Port("y", ()),), (), sums, (138,)))
     assert summed(*range(69), np.arange(4.0)).tolist() == [69 * 34 + k for k in range(4)]

@@ -126,14 +126,24 @@ class LoopCall:
                                  expected=f"(..., {', '.join(map(str, port.shape))})")  # fmt: skip
             batches.append(array.shape[:split])
         batch = np.broadcast_shapes(*batches)
-        results = [np.empty(batch + port.shape, self.dtype) for port in self.program.outputs]
+        targets = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
+        shapes = [batch + port.shape for port in self.program.outputs]
+        results: list[Any] = [
+            target if self._suits(target, shape, arrays) else np.empty(shape, self.dtype)
+            for target, shape in zip(targets, shapes, strict=True)
+        ]
         ports = zip(arrays, self.program.inputs, strict=True)
         self._run([*(np.broadcast_to(array, batch + port.shape) for array, port in ports), *results], prod(batch))
-        targets = out if isinstance(out, tuple) else (out,) * self.nout if out is None else (out,)
         for k, target in enumerate(targets):
-            if target is not None:
+            if target is not None and target is not results[k]:
                 target[...], results[k] = results[k], target
         return tuple(results) if self.nout != 1 else results[0]
+
+    def _suits(self, target: Any, shape: tuple[int, ...], inputs: Sequence[np.ndarray]) -> bool:
+        """Return whether the loop can write to an array of ``out``; else the result is copied there."""
+        if target is None or target.shape != shape or target.dtype != self.dtype or not target.flags.carray:
+            return False
+        return not any(np.may_share_memory(target, each) for each in inputs)
 
     def _run(self, arrays: Sequence[np.ndarray], count: int) -> None:
         """Call the loop as NumPy does, with pointers, the step from state to state and the strides within a state."""
