@@ -224,7 +224,8 @@ class Function(Differentiable):
             try:
                 if not options and args and getattr(args[0], "size", 0) >= self._many:
                     batch = args[0].shape[: args[0].ndim - len(self.program.inputs[0].shape)]
-                    given = {"out": tuple(self._new_results(batch))}  # if it is not the batch, NumPy raises an error
+                    if self._most_axes(args) == len(batch):  # else NumPy leaves out axes of length 1
+                        given = {"out": tuple(self._new_results(batch))}  # not the batch: NumPy raises an error
                 result = self._shared(threads)(*args, **given)
                 return self._result(*result) if len(self.program.outputs) > 1 else result
             except (ValueError, TypeError, MemoryError):
@@ -254,7 +255,13 @@ class Function(Differentiable):
         if any(np.may_share_memory(a, b) for a, b in combinations(outs, 2)):
             return False
         batch = outs[0].shape[: outs[0].ndim - len(ports[0].shape)]  # NumPy sees to it that the others are as large
-        return not batch or (bool(args) and np.shape(args[0]) == batch + self.program.inputs[0].shape)
+        if self._most_axes(args) != len(batch):
+            return False
+        return not batch or np.shape(args[0]) == batch + self.program.inputs[0].shape
+
+    def _most_axes(self, args: Sequence[Any]) -> int:
+        """Largest number of batch axes of an input."""
+        return max((np.ndim(x) - len(port.shape) for x, port in zip(args, self.program.inputs, strict=True)), default=0)
 
     def _new_results(self, batch: tuple[int, ...]) -> list[np.ndarray]:
         return [result_memory.empty(batch + port.shape, self._dtype) for port in self.program.outputs]

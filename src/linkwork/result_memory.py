@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections import deque
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -40,8 +41,9 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     memory = _unused(size)
     if memory is None:
         memory = np.empty(size, np.uint8)
-        while _kept and sum(each.size for each in [*_kept]) + size > KEPT:
-            _kept.popleft()
+        with suppress(IndexError):  # another thread has taken the last one
+            while sum(each.size for each in [*_kept]) + size > KEPT:
+                _kept.popleft()
     array: np.ndarray = np.ndarray(shape, dtype, memory)
     _kept.append(memory)
     return array
@@ -49,12 +51,10 @@ def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 def _unused(size: int) -> np.ndarray | None:
     """Take memory of this size out, in which there is no array."""
-    try:
+    with suppress(IndexError):  # another thread has taken the last one
         for _ in range(len(_kept)):
             memory, holders = _taken(_kept)
             if memory.size == size and holders == ALONE:
                 return memory
             _kept.append(memory)
-    except IndexError:  # another thread has the last one
-        pass
     return None

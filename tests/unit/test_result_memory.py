@@ -69,6 +69,16 @@ def test_results_are_those_that_numpy_makes_room_for(robot, states):
     np.testing.assert_array_equal(two_axes[7, 3], robot.bias(q[7], v[3]))
 
 
+def test_axes_of_length_one_stay(robot, states):
+    """NumPy takes an ``out`` that lacks them."""
+    q, v = states
+    assert robot.bias(np.tile(q, (9, 1)), v[:1, None]).shape == (1, 9 * STATES, 7)
+    assert robot.bias(q[:3], v[:1, None]).shape == (1, 3, 7)
+    for inputs, out in (((q[:3], v[:1, None]), np.empty((3, 7))), ((q[:1], v[:1]), np.empty(7))):
+        with pytest.raises(linkwork.ShapeError, match="out does not fit"):
+            robot.bias(*inputs, out=out)
+
+
 def test_what_is_kept_is_bounded():
     """Check bytes and number of memories, while all results are held and after they are dropped."""
     held = [result_memory.empty((k, 1000, 7), np.dtype(float)) for k in range(2, 200)]
