@@ -318,6 +318,27 @@ def test_a_long_run_in_pieces_keeps_its_sample_times():
     assert (at_rest.c_c == np.arange(0, 20_001, 100) // 7).all()
 
 
+def test_a_continuous_controller_beside_an_observer_with_gains():
+    """Each takes its own gains; against the same gains built in."""
+
+    def slow(robot, q, v, memory, period, *, rate=3.0):
+        return {"v": memory["v"]}, {"v": memory["v"] + period * rate * (v - memory["v"])}
+
+    def law(t, q, v, reference, *, kp=2.0):
+        return -kp * q
+
+    open_to, built_in = (PANDA.function(slow, memory={"v": np.zeros(7)}, period=2e-3, **x) for x in ({"rate": ()}, {}))
+    run: dict[str, Any] = {"dt": 1e-3, "steps": 9, "outputs": ("q", "memory")}
+    for gains in ({"rate": 5.0}, {"rate": 3.0, "kp": 4.0}):
+        motion = PANDA.rollout(START, V0[0], law, observers=open_to, gains=gains, **run)
+        kp = gains.get("kp", 2.0)
+        plain = PANDA.rollout(START, V0[0], lambda t, q, v, r, kp=kp: -kp * q, observers=built_in, **run)
+        assert np.allclose(motion.q, plain.q, **CLOSE)
+        assert np.allclose(motion.slow_v, plain.slow_v, **CLOSE) == (gains["rate"] == 3.0)
+    with pytest.raises(UnknownNameError, match="kp"):
+        PANDA.rollout(START, V0[0], law, observers=open_to, gains={"rate": 3.0, "ki": 4.0}, **run)
+
+
 def test_what_is_refused():
     run: dict[str, Any] = {"dt": 1e-3, "steps": 3}
     with pytest.raises(UnsupportedError, match="adams-bashforth-4 smooths"):

@@ -61,7 +61,8 @@ def controller_function(
 
     def program() -> Program:
         size = sizes(law.model)
-        inputs = [*[REFERENCE] * (REFERENCE in shapes), *(name for name in shapes if name.startswith(GAIN))]
+        gains = [GAIN + name for name in law.gains if GAIN + name in shapes]
+        inputs = [*[REFERENCE] * (REFERENCE in shapes), *gains]
         ports = [Port("t", ()), *(Port(name, (size[name],)) for name in "qv"), *(Port(x, shapes[x]) for x in inputs)]
         ports += [Port(MEMORY + name, values.shape) for name, values in law.memory.items()]
         return trace(
