@@ -486,7 +486,13 @@ class Function(Differentiable):
         """
         self._require_parameters()
         before, after = self.stages()
-        arrays = self._one_set({**(values or {}), **named}, before)
+        values, where = {} if values is None else values, f"{self.__name__}, prepare"
+        if not isinstance(values, Mapping):
+            fix = f"prepare({{{next(iter(self.label.nominal.values())).name!r}: values}})"
+            raise ShapeError("numbers are given by name", where=where, got=type(values).__name__, fix=fix)
+        if twice := sorted(named.keys() & values.keys()):
+            raise ShapeError(f"input {twice[0]!r} is given twice", where=where)
+        arrays = self._one_set({**values, **named}, before)
         numbers = np.asarray(before(*arrays.values()), float).ravel().tolist()
         known = {PREPARED: numbers}
         program = with_known(after.program, known)

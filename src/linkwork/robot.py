@@ -515,17 +515,18 @@ class Robot(RobotFunctions):
 
     @overload
     def function(
-        self, function: Callable[..., Any], *, memory: None = None, period: None = None, **options: Any
+        self, function: Callable[..., Any], /, *, memory: None = None, period: None = None, **options: Any
     ) -> Function: ...
 
     @overload
     def function(
-        self, function: Callable[..., Any], *, memory: Any = None, period: float, **options: Any
+        self, function: Callable[..., Any], /, *, memory: Any = None, period: float, **options: Any
     ) -> SampledFunction: ...
 
     def function(
         self,
         function: Callable[..., Any],
+        /,
         *,
         memory: Mapping[str, Any] | Callable[..., Any] | None = None,
         period: float | None = None,

@@ -258,6 +258,7 @@ class SampledFunction:
 def compile_sampled(
     robot: Model | HasModel,
     function: Callable[..., Any],
+    /,
     *,
     memory: Mapping[str, Any] | Callable[..., Any] | None = None,
     period: float | None = None,
@@ -289,7 +290,7 @@ def compile_sampled(
         )
 
     def step(traced: Any, **values: Any) -> dict[str, Any]:
-        states = {key: values.pop(MEMORY + key) for key in shapes}
+        states = _Memory({key: values.pop(MEMORY + key) for key in shapes})
         result = function(traced, **values, **{"memory": states} if shapes else {}, **_timed(parameters, period))
         outputs, following = _split(result, shapes, where) if shapes else (result, {})
         outputs = _by_name(outputs, label, where)
@@ -342,6 +343,13 @@ def _initial(
     _sign(start, memory, [each for key, each in parameters.items() if key != "period"])
     shapes = {key: value for key, value in inputs.items() if key in parameters}
     return compile_function(robot, start, name=name, **settings, **shapes)
+
+
+class _Memory(dict):
+    """Memory as a function of one's own takes it."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise UnknownNameError("memory", str(name), self)
 
 
 def _prefixed(values: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -456,3 +456,9 @@ def test_names_that_some_languages_refuse(name, tmp_path):
         elif target in ("numpy", "python"):
             for made, expected in zip(runpy.run_path(str(path))["f"](*x), compiled(*x), strict=True):
                 assert np.allclose(made, expected, rtol=1e-15)
+
+
+def test_a_function_without_results_in_c(tmp_path):
+    """A robot without loops has no residual of loops: its test has nothing to compare, and no warnings."""
+    linkwork.load("planar2r").compile("loop_residual").to_c(tmp_path)
+    assert run_test(tmp_path).returncode == 0

@@ -374,8 +374,13 @@ def test_options_reach_every_quantity():
         PANDA.compile(["bias", "bias"])
     with pytest.raises(ShapeError, match="needs commands"):
         PANDA.function(lambda robot, q, commands: q * commands, commands=(), name="f")(np.ones(7))
-    with pytest.raises(LinkworkError, match="cannot have this name"):
-        PANDA.function(lambda robot, q, parameters: q, parameters=())
+    for refused in (
+        lambda: PANDA.function(lambda robot, q, parameters: q, parameters=()),
+        lambda: PANDA.function(lambda robot, q, function: q, function=()),
+        lambda: PANDA.function(lambda robot, q, self: q, self=()),
+    ):
+        with pytest.raises(LinkworkError, match="cannot have this name"):
+            refused()
 
 
 def test_nan_is_a_constant():

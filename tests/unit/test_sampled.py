@@ -114,6 +114,9 @@ def test_inputs_of_the_initial_values_alone():
         PANDA.function(lambda robot, q, memory: (q, memory), memory=start, period=0.5, x0=(7,), y0=(7,))
     with pytest.raises(ShapeError, match="empty dict"):
         PANDA.function(lambda robot, q, memory: (q, memory), memory={}, period=0.5)
+    with pytest.raises(UnknownNameError, match="no memory 'filterd'\n  expected: one of: filtered"):
+        PANDA.function(lambda robot, q, memory: (memory["filterd"], {"filtered": q}), memory={"filtered": np.zeros(7)},
+                       period=0.5)  # fmt: skip
 
 
 def test_a_function_without_memory_may_have_a_sample_time():

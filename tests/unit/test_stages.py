@@ -194,3 +194,14 @@ def test_refused():
         f.prepare(q=[0, 0])
     with pytest.raises(ShapeError, match="wrong shape"):
         f.prepare({"mass": [1.0]})
+
+
+def test_numbers_to_prepare_are_given_once_and_by_name():
+    function = linkwork.load("planar2r").compile("gravity", inputs=["gravity"])
+    for wrong in ("abc", 5, [("gravity", [0, 0, -1])]):
+        with pytest.raises(
+            linkwork.ShapeError, match=r"given by name\n  got: .*\n  fix: prepare\({'gravity': values}\)"
+        ):
+            function.prepare(wrong)
+    with pytest.raises(linkwork.ShapeError, match="'gravity' is given twice"):
+        function.prepare({"gravity": [0, 0, -1]}, gravity=[0, 0, -2])

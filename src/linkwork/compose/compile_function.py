@@ -21,6 +21,7 @@ from .user_code import traced_once
 def compile_function(
     robot: Model | HasModel,
     function: Callable[..., Any],
+    /,
     *,
     name: str | None = None,
     methods: Mapping[str, str] | None = None,

@@ -140,7 +140,17 @@ def test_program(name: str, dtype: str, tables: str, loop: str, count: str, leas
 #define TOLERANCE {TOLERANCE[dtype]:g} /* relative to the largest entry */
 
 {tables}
-static int check(const char *what, int size, const {real} *got, const {real} *expected)
+{_check(real, least) if "check(" in loop else ""}int main(void)
+{{
+    int failures = 0;
+{loop}    printf("{name}: {count}, %d wrong entries\\n", failures);
+    return failures != 0;
+}}
+"""
+
+
+def _check(real: str, least: float) -> str:
+    return f"""static int check(const char *what, int size, const {real} *got, const {real} *expected)
 {{
     double scale = {least:g};
     int failures = 0;
@@ -155,12 +165,6 @@ static int check(const char *what, int size, const {real} *got, const {real} *ex
     return failures;
 }}
 
-int main(void)
-{{
-    int failures = 0;
-{loop}    printf("{name}: {count}, %d wrong entries\\n", failures);
-    return failures != 0;
-}}
 """
 
 
