@@ -76,7 +76,7 @@ def own(times: Times) -> Table:
     }
     for name, function in functions.items():
         for number in (1, 4096):
-            inputs = states(number)[: len(function.program.inputs)]
+            inputs = tuple(states(number)[: len(function.program.inputs)])
             quantity = robot.compile(name)
             np.testing.assert_allclose(quantity(*inputs), function(*inputs), rtol=1e-10, atol=1e-10)
             found = times({"quantity": quantity, "own": function}, inputs, number)
