@@ -1,6 +1,7 @@
 """``assemble`` as a compiled quantity: against Robot.assemble and the constraint Jacobian, exported, and refused."""
 
 import json
+import re
 from functools import partial
 
 import numpy as np
@@ -227,6 +228,17 @@ def test_commands(tmp_path):
                     ["count", "four-bar", "--quantity", "assemble", "--passes"]):  # fmt: skip
         result = command(*refused)
         assert result.exit_code == 1 and isinstance(result.exception, LinkworkError) and "fix:" in str(result.exception)
+
+
+def test_known_joints_of_an_export(tmp_path):
+    """The states of its test have the known joints near closed states, so that the loops close."""
+    words = ("export", "five-bar", "--quantity", "assemble", "--known", "left", "--known", "left_elbow")
+    assert "positions(2), guess(4)" in command(*words, "--output", str(tmp_path / "c")).output
+    (test,) = (tmp_path / "c").glob("*_test.c")
+    _, _, solved = test.read_text().partition("expected_solved")
+    assert set(re.findall(r"\{([\d.]+)\}", solved.partition(";")[0])) == {"1.0"}
+    refused = command("export", "five-bar", "--quantity", "bias", "--known", "left", "--output", str(tmp_path / "x"))
+    assert "has no known joints" in str(refused.exception) and not (tmp_path / "x").exists()
 
 
 def test_evaluated(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..errors import LinkworkError, UnknownNameError
-from ..inspection.states import random_states
+from ..inspection.states import BEYOND, random_states
 from ..targets import find, names
 from ..targets.listing import name_of
 from .common import Inputs, Json, Overwrite, Source, among, flag, method_option, option, quantity_option, takes_robot
@@ -58,6 +58,14 @@ def export(
         list[str] | None, option("FRAME", "Add an input: force and moment on this frame, N and N m; may be repeated.")
     ] = None,
     inputs: Inputs = None,
+    known: Annotated[
+        list[str] | None,
+        option(
+            "JOINT",
+            "Joint whose position assemble takes; may be repeated. Default: the motors if they determine all joints, "
+            "else the independent joints.",
+        ),
+    ] = None,
     derivative: Annotated[
         str | None,
         option("KIND", f"Export a derivative instead: {', '.join(DERIVATIVES)}.", autocompletion=among(DERIVATIVES)),
@@ -83,6 +91,7 @@ def export(
     linkwork export ur5e --quantity pose --frame tool0 --dtype float32 --output ur5e_pose
     linkwork export ur5e --inputs payload:tool0 --inputs parameters --wrenches tool0
     linkwork export ur5e --inputs gravity --inputs friction
+    linkwork export five-bar --quantity assemble --known left --known left_elbow
     linkwork export panda --quantity forward_dynamics --derivative vjp --wrt q,v
     linkwork export quadruped --quantity forward_dynamics_derivatives --packed
     linkwork export panda --quantity inertia_matrix --quantity bias --quantity pose:panda_link8 --name controller
@@ -98,7 +107,7 @@ def export(
         names = quantity or ["inverse_dynamics"]
         function = robot.compile(
             names if len(names) > 1 else names[0], method=method, frame=frame, axes=axes, parameters=parameters,
-            wrenches=wrenches or (), inputs=inputs or (), dtype=dtype,
+            wrenches=wrenches or (), inputs=inputs or (), known=known, dtype=dtype,
         )  # fmt: skip
         if derivative is not None:
             function = getattr(function, derivative)(wrt and tuple(wrt.split(",")))
@@ -109,6 +118,9 @@ def export(
         if "states" in target.options:  # for the test program written along with it
             ports = {port.name for port in function.program.inputs}
             states = random_states(robot, CANDIDATES)
+            if known:
+                given = robot.coordinates.places(function.label.layouts["positions"].joints)
+                states["positions"] = states["guess"][:, given] + BEYOND
             options["states"] = {each: array for each, array in states.items() if each in ports}
         files = function.export(language, output, name=name, overwrite=overwrite, **options)
     if json:
