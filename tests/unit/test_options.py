@@ -47,7 +47,7 @@ FINE = {  # what an option takes of these, as Python writes it
     "axes": (),
     "wrenches": ("[]", "()"),
     "parameters": (),
-    "payload": ("None",),
+    "inputs": ("[]", "()"),
     "dtype": ("None",),
     "backend": (),
     "quantity": (),
@@ -64,7 +64,7 @@ def test_strange_values(option):
             else:
                 options = {"quantity": "jacobian", "frame": "tip", "backend": "interpreter"} | {option: value}
                 ARM.compile(
-                    **({"quantity": "gravity"} if option in ("wrenches", "payload") else options) | {option: value}
+                    **({"quantity": "gravity"} if option in ("wrenches", "inputs") else options) | {option: value}
                 )
         except LinkworkError as error:
             assert repr(value) not in FINE[option], error
