@@ -1,0 +1,253 @@
+"""Newton's steps of inverse kinematics inside functions: tasks by priority, loops, joint limits and a posture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compose import TracedRobot
+from ..constraints import ConstraintEquations
+from ..constraints.assembly_loop import WRONG
+from ..iteration import root_of
+from ..model import Model
+from ..program.traced_array import TracedArray, nested_nodes
+from ..scalar import Scalar, Scalars, is_one, ldl, less, maximum, minimum, where
+from ..scalar.orthogonal import dot, minus_scaled
+from .tasks import Task
+
+DAMPING = 0.01  # per square of the error
+FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
+PASSES = 2  # searches for joints that a step would take over their limits
+STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
+SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
+PURE = 10  # steps of the first priority alone, at the end
+
+
+class Solution(NamedTuple):
+    """Result of ``linkwork.kinematics.solve``.
+
+    Attributes:
+        q: Positions (nq,).
+        solved: 1 where the error is at most the tolerance, else 0.
+        error: Norm of the weighted errors of the first priority at ``q``, and of open loops.
+        iterations: Number of Newton's steps.
+
+    Example:
+        >>> from linkwork.kinematics import Position, solve
+        >>> f = robot.function(lambda robot, p, q: solve(robot, Position("panda_link8", p), q)._asdict(), p=(3,))
+        >>> bool(f([0.5, 0.1, 0.4], [0, -0.5, 0, -2, 0, 1.5, 0.8]).solved)
+        True
+    """
+
+    q: Any
+    solved: Any
+    error: Any
+    iterations: Any
+
+
+def solve(
+    robot: TracedRobot,
+    tasks: Task | Sequence[Task],
+    guess: Any,
+    *,
+    posture: Any = None,
+    limits: bool = True,
+    tolerance: Any = 1e-9,
+    iterations: int = 40,
+) -> Solution:
+    """Solve tasks inside a function of your own, by a loop of Newton's steps from a guess.
+
+    Each step is the damped least-squares step of the tasks and of the loops of the robot. Joints that it would take
+    over their limits stop there, and the others are solved for again. Derivatives are those of the solution, by the
+    implicit function theorem; the guess has none. If the tasks leave joints free, derivatives belong to the shortest
+    change of q.
+
+    Args:
+        robot: The robot inside the function.
+        tasks: One task or several, with traced targets.
+        guess: Positions (nq,) from which the steps start.
+        posture: Positions (nq,) that joints approach as far as the tasks leave them free. Default: none.
+        limits: Whether joints stay within their limits. Default: True.
+        tolerance: Error at which a state is solved. Default: 1e-9.
+        iterations: Largest number of steps. Default: 40.
+
+    Returns:
+        Solution ``(q, solved, error, iterations)``.
+
+    Raises:
+        UnsupportedError: ``iterations`` is not a whole number.
+
+    Example:
+        >>> from linkwork.kinematics import Pose, solve
+        >>> def reach(robot, target, q):
+        ...     return solve(robot, Pose("panda_link8", target), q)._asdict()
+        >>> f = robot.function(reach, target=(4, 4))
+        >>> q = np.array([0, -0.5, 0, -2, 0, 1.5, 0.8])
+        >>> result = f(robot.pose("panda_link8", q + 0.1), q)
+        >>> bool(result.solved), bool(result.error < 1e-9)
+        (True, True)
+    """
+    tasks = [tasks] if isinstance(tasks, Task) else [*tasks]
+    box = Box(robot.model, limits)
+    start = box.inside(nested_nodes(TracedArray(guess)))
+    several = posture is not None or len({task.priority for task in tasks}) > 1
+    bound, steps = TracedArray(tolerance).nodes(), 0
+    if several:
+        rest = None if posture is None else nested_nodes(TracedArray(posture))
+        start, _, _, steps = root_of(_towards(robot, tasks, box, rest), start, iterations, bound)
+    first = [task for task in tasks if task.priority == min(each.priority for each in tasks)]
+    q, *others = root_of(_towards(robot, first, box), start, PURE if several else iterations, bound)
+    solved, error, more = (TracedArray(x)[()] for x in others)
+    return Solution(TracedArray(q), solved, error, more + steps)
+
+
+def _towards(
+    robot: TracedRobot, tasks: Sequence[Task], box: Box, posture: Scalars | None = None
+) -> Callable[[Scalars], tuple[list[Scalar], Scalar]]:
+    """Return the function of one step, as ``root_of`` takes it.
+
+    With several priorities the squared error has the step in it, relative to SETTLED, so that it ends when both do.
+    """
+    several = posture is not None or len({task.priority for task in tasks}) > 1
+
+    def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
+        system = System(robot, tasks, q)
+        x = box.held(q, lambda free, fixed: system.step(free, fixed, posture))
+        size = system.size
+        if several:
+            size = maximum(size, 1e-18 / SETTLED**2 * dot(x, x))
+        return box.inside(robot.model.moved(q, x)), size
+
+    return step
+
+
+class System:
+    """The equations of tasks and loops at positions q: a level of errors and slopes for each priority."""
+
+    def __init__(self, robot: TracedRobot, tasks: Sequence[Task], q: Scalars):
+        self.model, self.q = robot.model, q
+        at = TracedArray([*q])
+        levels: list[tuple[list[Scalar], list[list[Scalar]]]] = []
+        for priority in sorted({task.priority for task in tasks}):
+            parts = [task.linearised(robot, at) for task in tasks if task.priority == priority]
+            levels.append((
+                [x for error, _ in parts for x in nested_nodes(error)],
+                [row for _, J in parts for row in nested_nodes(J)],
+            ))  # fmt: skip
+        wrong: Scalar = 0
+        if self.model.constrained:
+            equations = ConstraintEquations.closing(self.model, q)
+            error, J = levels[0]
+            levels[0] = [*error, *(-x for x in equations.residual)], [*J, *equations.J]
+            for value in equations.aligned:
+                wrong = wrong if is_one(value) else where(less(0, value), wrong, WRONG)
+        self.levels = levels
+        self.size = maximum(dot(levels[0][0], levels[0][0]), wrong)
+
+    def step(self, free: Scalars, fixed: Scalars, posture: Scalars | None) -> list[Scalar]:
+        """Return the step of all velocities: ``fixed`` where ``free`` is 0, else by priority."""
+        x, above = [*fixed], []
+        last = len(self.levels) - (posture is None)
+        for number, (error, J) in enumerate(self.levels):
+            rows = [[a * b for a, b in zip(row, free, strict=True)] for row in J]
+            for inverse in above:
+                rows = [inverse.without(row) for row in rows]
+            rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
+            x = [a + b for a, b in zip(x, LeastSquares(rows, DAMPING * dot(rest, rest))(rest), strict=True)]
+            if number < last:
+                above.append(LeastSquares(rows))
+        if posture is not None:
+            wish = [
+                f * minimum(maximum(a - b, -STRIDE), STRIDE)
+                for f, a, b in zip(free, self._displacement(posture), x, strict=True)
+            ]
+            for inverse in above:
+                wish = inverse.without(wish)
+            x = [a + b for a, b in zip(x, wish, strict=True)]
+        return x
+
+    def _displacement(self, posture: Scalars) -> list[Scalar]:
+        """Return the velocities that take q to the posture in unit time."""
+        return [*self.model.coordinates.difference(self.q, posture)]
+
+
+class LeastSquares:
+    """Solver of J x = b in the damped least-squares sense, by the smaller of J J^T and J^T J."""
+
+    def __init__(self, rows: Sequence[Scalars], damping: Scalar = 0):
+        n = len(rows[0])
+        self.rows, self.tall = rows, len(rows) >= n
+        self.columns = [[row[k] for row in rows] for k in range(n)]
+        vectors = self.columns if self.tall else rows
+        A = [[dot(a, b) for b in vectors[: i + 1]] for i, a in enumerate(vectors)]
+        damping = damping + FLOOR * sum((row[-1] for row in A), start=0)
+        for row in A:
+            row[-1] = row[-1] + damping
+        self.factors = ldl.factor([[*row, *[0] * (len(A) - len(row))] for row in A])
+
+    def __call__(self, b: Scalars) -> list[Scalar]:
+        """Return x."""
+        if self.tall:
+            return ldl.solve(*self.factors, [dot(column, b) for column in self.columns])
+        y = ldl.solve(*self.factors, b)
+        return [dot(column, y) for column in self.columns]
+
+    def without(self, x: Scalars) -> list[Scalar]:
+        """Return the part of x that does not change J x."""
+        return minus_scaled([*x], 1, self([dot(row, x) for row in self.rows]))
+
+
+class Box:
+    """The limits of the positions, and of those that mimic joints give them."""
+
+    def __init__(self, model: Model, limits: bool = True):
+        coordinates = model.coordinates
+        self.places = [coordinates.position_of(k) for k in range(coordinates.nv)]
+        self.lower, self.upper = position_limits(model) if limits else (np.full(model.nq, s * np.inf) for s in (-1, 1))
+
+    def inside(self, q: Scalars) -> list[Scalar]:
+        """Return the positions of q within the limits."""
+        sides = zip(q, self.lower.tolist(), self.upper.tolist(), strict=True)
+        return [_clipped(x, low, high) for x, low, high in sides]
+
+    def held(self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]]) -> list[Scalar]:
+        """Return a step that stays within the limits.
+
+        ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others.
+        """
+        n = len(self.places)
+        x = solved([1] * n, [0] * n)
+        limited = [(k, at) for k, at in enumerate(self.places) if at is not None and self._limited(at)]
+        free: list[Scalar] = [1] * n
+        fixed: list[Scalar] = [0] * n
+        for _ in range(PASSES if limited else 0):
+            for k, at in limited:
+                ahead = q[at] + x[k]
+                stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
+                beyond = maximum(less(stop, ahead), less(ahead, stop))
+                fixed[k] = where(free[k], where(beyond, stop - q[at], 0), fixed[k])
+                free[k] = where(beyond, 0, free[k])
+            x = solved([*free], [*fixed])
+        return x
+
+    def _limited(self, at: int) -> bool:
+        return bool(np.isfinite(self.lower[at]) or np.isfinite(self.upper[at]))
+
+
+def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest positions (nq,) at which no joint, mimic joints included, is over its limits."""
+    lower, upper = model.coordinates.lower.copy(), model.coordinates.upper.copy()
+    for joint in model.tree.joints:
+        if joint.leader is not None and joint.kind.bounded and joint.multiplier:
+            at = model.coordinates.positions.places[joint.leader]
+            ends = ((limit - joint.offset) / joint.multiplier for limit in (joint.lower, joint.upper))
+            low, high = sorted(ends)
+            lower[at], upper[at] = np.maximum(lower[at], low), np.minimum(upper[at], high)
+    return lower, upper
+
+
+def _clipped(x: Scalar, low: float, high: float) -> Scalar:
+    x = x if low == -np.inf else maximum(x, low)
+    return x if high == np.inf else minimum(x, high)

@@ -1,0 +1,354 @@
+"""Tasks: what inverse kinematics is asked for, such as the pose of a frame. A new task is a class with errors and slopes.
+
+A task holds its targets: arrays with any leading batch axes, or traced arrays inside functions of your own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compose import TracedRobot
+from ..errors import ShapeError
+from ..formulations.energy import center_of_mass
+from ..rotations import TINY, log
+from ..scalar.dual import dual, slope_of
+from ..program.traced_array import TracedArray, nested_nodes
+
+ROTATION = 1e-6  # largest entry of R^T R - 1 of a matrix that is taken for a rotation
+HALF_TURN = 1e-9  # sine below which opposite directions have no axis of their own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """Base of all tasks.
+
+    Args:
+        weight: Factor on the error: a number, or one for each row of the error. Rows of weight 0 are free.
+        priority: Tasks of a higher number move only what those of a lower number leave free. Default: 0, and only
+            tasks of the lowest number count for ``solved``.
+
+    Example:
+        >>> from linkwork.kinematics import Pose
+        >>> hand = Pose("panda_link8", np.eye(4), weight=(1, 1, 1, 0.1, 0.1, 0.1))
+        >>> hand.priority
+        0
+    """
+
+    weight: Any = 1.0
+    priority: int = 0
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {}  # of the targets
+    rows: ClassVar[int] = 3  # of the error
+
+    @property
+    def targets(self) -> dict[str, Any]:
+        """The targets by name."""
+        return {name: getattr(self, name) for name in self.shapes}
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All but the targets: tasks with equal keys share a compiled function."""
+        others = (each.name for each in fields(self) if each.name not in self.shapes)
+        return type(self), *(_hashable(getattr(self, name)) for name in others)
+
+    def valid(self) -> np.ndarray:
+        """Return for each state of the batch whether the targets make sense."""
+        return np.logical_and.reduce(
+            np.broadcast_arrays(*(np.isfinite(x).all(axis=axes_of(self.shapes[k])) for k, x in self.targets.items()))
+        )
+
+    def weights(self) -> np.ndarray:
+        """Return the weight of each row of the error.
+
+        Returns:
+            Weights (rows,).
+
+        Raises:
+            ShapeError: They are not numbers, zero or more, one for all rows or one for each.
+        """
+        try:
+            return np.broadcast_to(np.array(self.weight, float), (self.rows,))
+        except (TypeError, ValueError):
+            expected = f"a number, or {self.rows} numbers"
+            raise ShapeError("wrong weight", where=type(self).__name__, got=self.weight, expected=expected) from None
+
+    def linearised(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the weighted error, and its slopes by the velocities of all joints but mimic joints."""
+        w = self.weights()
+        keep = np.flatnonzero(w)
+        error, J = self.error(robot, q)
+        return w[keep] * error[keep], w[keep, None] * J[keep]
+
+    @abstractmethod
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the motion to the target, and the slopes of such a motion by the velocities of the joints.
+
+        Args:
+            robot: The robot inside a function.
+            q: Traced positions (nq,).
+
+        Returns:
+            Error (rows,) in m and rad, and slopes (rows, velocities).
+        """
+
+
+@dataclass(frozen=True)
+class Pose(Task):
+    """The pose of a frame.
+
+    Attributes:
+        frame: Name of a link or frame.
+        target: Poses (..., 4, 4) in the world.
+
+    Example:
+        >>> from linkwork.kinematics import Pose
+        >>> target = robot.pose("panda_link8", [0.1, -0.5, 0, -2, 0, 1.5, 0.8])
+        >>> bool(robot.inverse_kinematics(Pose("panda_link8", target)).solved)
+        True
+    """
+
+    frame: str
+    target: Any
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (4, 4)}
+    rows: ClassVar[int] = 6
+
+    def valid(self) -> np.ndarray:
+        """Return for each state whether the target is a pose."""
+        last = (self.target[..., 3, :] == (0, 0, 0, 1)).all(axis=-1)
+        return super().valid() & last & _is_rotation(self.target[..., :3, :3])
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the translation, then the rotation, to the target."""
+        T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
+        turn = log(self.target[:3, :3] @ T[:3, :3].T)
+        return np.concatenate([self.target[:3, 3] - T[:3, 3], turn]), J
+
+
+@dataclass(frozen=True)
+class Position(Task):
+    """The position of a point of a frame.
+
+    Attributes:
+        frame: Name of a link or frame.
+        target: Positions (..., 3) in the world, in m.
+        point: The point in the axes of the frame. Default: its origin.
+
+    Example:
+        >>> from linkwork.kinematics import Position
+        >>> result = robot.inverse_kinematics(Position("panda_link8", [0.5, 0.1, 0.4], point=(0, 0, 0.1)))
+        >>> bool(result.solved)
+        True
+    """
+
+    frame: str
+    target: Any
+    point: Any = (0.0, 0.0, 0.0)
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the translation to the target."""
+        p, J = _point(robot, self.frame, self.point, q)
+        return self.target - p, J
+
+
+@dataclass(frozen=True)
+class Orientation(Task):
+    """The orientation of a frame.
+
+    Attributes:
+        frame: Name of a link or frame.
+        target: Rotation matrices (..., 3, 3).
+
+    Example:
+        >>> from linkwork.kinematics import Orientation
+        >>> bool(robot.inverse_kinematics(Orientation("panda_link8", np.diag([1.0, -1, -1]))).solved)
+        True
+    """
+
+    frame: str
+    target: Any
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3, 3)}
+
+    def valid(self) -> np.ndarray:
+        """Return for each state whether the target is a rotation."""
+        return super().valid() & _is_rotation(self.target)
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the rotation to the target."""
+        T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
+        return log(self.target @ T[:3, :3].T), J[3:]
+
+
+@dataclass(frozen=True)
+class Direction(Task):
+    """The direction of an axis of a frame; the rotation about this axis is free.
+
+    Attributes:
+        frame: Name of a link or frame.
+        target: Directions (..., 3) in the world, of any length.
+        axis: The axis in the frame. Default: z.
+
+    Example:
+        >>> from linkwork.kinematics import Direction, Position
+        >>> down = [Position("panda_link8", [0.5, 0, 0.4]), Direction("panda_link8", [0, 0, -1])]
+        >>> bool(robot.inverse_kinematics(down).solved)
+        True
+    """
+
+    frame: str
+    target: Any
+    axis: Any = (0.0, 0.0, 1.0)
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
+    rows: ClassVar[int] = 2
+
+    def valid(self) -> np.ndarray:
+        """Return for each state whether the target has a length."""
+        return super().valid() & self.target.any(axis=-1)
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the two parts across the axis of the shortest rotation to the target."""
+        T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
+        axis, target = T[:3, :3] @ _unit(np.array(self.axis, float)), _unit(self.target)
+        across, turn = _across(axis), np.cross(axis, target)
+        sine, cosine = np.sqrt(turn @ turn + TINY), axis @ target
+        parts = across @ turn * (np.arctan2(sine, cosine) / sine)
+        opposite = (sine < HALF_TURN) & (cosine < 0)  # any axis across will do
+        return np.where(opposite, np.array([np.pi, 0.0]), parts), across @ J[3:]
+
+
+@dataclass(frozen=True)
+class OnLine(Task):
+    """A point of a frame on a line.
+
+    Attributes:
+        frame: Name of a link or frame.
+        through: A point of the line (..., 3) in the world, in m.
+        direction: Direction of the line (..., 3), of any length.
+        point: The point in the axes of the frame. Default: its origin.
+
+    Example:
+        >>> from linkwork.kinematics import OnLine
+        >>> result = robot.inverse_kinematics(OnLine("panda_link8", [0.4, 0, 0.5], [0, 1, 0]))
+        >>> robot.pose("panda_link8", result.q)[[0, 2], 3].round(6).tolist()
+        [0.4, 0.5]
+    """
+
+    frame: str
+    through: Any
+    direction: Any
+    point: Any = (0.0, 0.0, 0.0)
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"through": (3,), "direction": (3,)}
+    rows: ClassVar[int] = 2
+
+    def valid(self) -> np.ndarray:
+        """Return for each state whether the line has a direction."""
+        return super().valid() & self.direction.any(axis=-1)
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the two parts of the distance across the line."""
+        p, J = _point(robot, self.frame, self.point, q)
+        across = _across(_unit(self.direction))
+        return across @ (self.through - p), across @ J
+
+
+@dataclass(frozen=True)
+class OnPlane(Task):
+    """A point of a frame on a plane.
+
+    Attributes:
+        frame: Name of a link or frame.
+        through: A point of the plane (..., 3) in the world, in m.
+        normal: Normal of the plane (..., 3), of any length.
+        point: The point in the axes of the frame. Default: its origin.
+
+    Example:
+        >>> from linkwork.kinematics import OnPlane
+        >>> result = robot.inverse_kinematics(OnPlane("panda_link8", [0, 0, 0.4], [0, 0, 1]))
+        >>> round(float(robot.pose("panda_link8", result.q)[2, 3]), 6)
+        0.4
+    """
+
+    frame: str
+    through: Any
+    normal: Any
+    point: Any = (0.0, 0.0, 0.0)
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"through": (3,), "normal": (3,)}
+    rows: ClassVar[int] = 1
+
+    def valid(self) -> np.ndarray:
+        """Return for each state whether the plane has a normal."""
+        return super().valid() & self.normal.any(axis=-1)
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the distance along the normal."""
+        p, J = _point(robot, self.frame, self.point, q)
+        normal = _unit(self.normal)
+        return np.stack([normal @ (self.through - p)]), np.stack([normal @ J])
+
+
+@dataclass(frozen=True)
+class CenterOfMass(Task):
+    """The centre of mass of all moving bodies.
+
+    Attributes:
+        target: Positions (..., 3) in the world, in m.
+
+    Example:
+        >>> from linkwork.kinematics import CenterOfMass
+        >>> result = robot.inverse_kinematics(CenterOfMass(robot.center_of_mass(np.full(7, 0.3))))
+        >>> bool(result.solved)
+        True
+    """
+
+    target: Any
+    shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
+
+    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the translation to the target."""
+        model, at = robot.model, nested_nodes(q)
+        n = model.coordinates.nv
+        rates = [model.coordinates.rates(at, [int(k == j) for j in range(n)]) for k in range(n)]
+        moving = [dual(x, {k: rate[i] for k, rate in enumerate(rates)}) for i, x in enumerate(at)]
+        centre = center_of_mass(model, model.expand(moving))
+        J = TracedArray([[slope_of(x, k) for k in range(n)] for x in centre])
+        return self.target - robot.center_of_mass(q), J
+
+
+def axes_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes of one entry of a batch, from the last."""
+    return tuple(range(-len(shape), 0))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(np.ravel(value).tolist()) if isinstance(value, (list, tuple, np.ndarray)) else value
+
+
+def _point(robot: TracedRobot, frame: str, point: Any, q: Any) -> tuple[Any, Any]:
+    """Return the position of a point of a frame, and its slopes."""
+    T, J = robot.pose(frame, q), robot.tree_jacobian(frame, q)
+    arm = T[:3, :3] @ np.array(point, float)
+    return T[:3, 3] + arm, J[:3] - np.cross(arm, J[3:].T).T
+
+
+def _unit(x: Any) -> Any:
+    return x / np.sqrt(x @ x)
+
+
+def _across(n: Any) -> Any:
+    """Return two unit vectors across a unit vector, as rows (Duff et al. 2017)."""
+    x, y, z = n
+    side = np.where(z < 0, -1.0, 1.0)
+    a = -1.0 / (side + z)
+    b = x * y * a
+    rows = [[1 + side * x * x * a, side * b, -side * x], [b, side + y * y * a, -y]]
+    return np.stack([np.stack(row) for row in rows])
+
+
+def _is_rotation(R: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        gram = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
+        return (gram <= ROTATION) & (np.linalg.det(R) > 0)
