@@ -40,6 +40,7 @@ from .sampled import SampledFunction, compile_sampled
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
+    from .kinematics import Solutions, Task
     from .sim import ContactForces, LinearSystem
 
 
@@ -381,6 +382,59 @@ class Robot(RobotFunctions):
         assembler = self.assembler(known)
         with memory_reported("these positions", where="assemble", fix="assemble fewer at a time"):
             return assembler(positions, guess, tolerance, iterations)
+
+    # -- inverse kinematics ----------------------------------------------------------------------------------------
+
+    def inverse_kinematics(
+        self,
+        tasks: str | Task | Sequence[Task],
+        target: Any = None,
+        guess: Any = None,
+        *,
+        solutions: str = "one",
+        posture: Any = None,
+        limits: bool = True,
+        tolerance: float = 1e-9,
+        restarts: int = 100,
+    ) -> Solutions:
+        """Solve for positions at which a frame has a pose, or at which other tasks are fulfilled.
+
+        Newton's steps start from the guess. If they do not arrive, they start again from other positions. Joints stay
+        within their limits, and loops stay closed. ``linkwork.kinematics`` has the tasks.
+
+        Args:
+            tasks: Name of a frame; or a task, or a list of tasks with weights and priorities.
+            target: Poses (..., 4, 4) of the frame in the world, for the name of a frame.
+            guess: Positions (..., nq) at which to start. Default: ``home``.
+            solutions: "one" (default), near the guess if possible; or "all", nearest to the guess first. Angles that
+                differ by whole turns are one solution.
+            posture: Positions (..., nq) that joints approach as far as the tasks leave them free. Default: none.
+            limits: Whether joints stay within their limits. Default: True.
+            tolerance: Norm of the weighted errors, in m and rad, at which a target is reached. Default: 1e-9.
+            restarts: Largest number of further starts for one solution. Default: 100.
+
+        Returns:
+            Solutions with q, solved, error and iterations. A target out of reach has ``solved`` False, and the nearest
+            positions in q.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+            ShapeError: The shapes do not fit.
+            UnsupportedError: All solutions are wanted, but there are infinitely many.
+
+        Example:
+            >>> q = np.random.default_rng(0).uniform(-1, 1, (1000, 7)) + [0, 0, 0, -1.5, 0, 1.5, 0]
+            >>> targets = robot.pose("panda_link8", q)
+            >>> solution = robot.inverse_kinematics("panda_link8", targets, guess=q + 0.1)
+            >>> solution.q.shape, bool(solution.solved.all())
+            ((1000, 7), True)
+        """
+        from .kinematics.inverse import inverse_kinematics
+
+        return inverse_kinematics(
+            self, tasks, target, guess, solutions=solutions, posture=posture, limits=limits, tolerance=tolerance,
+            restarts=restarts,
+        )  # fmt: skip
 
     def contact_forces(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,8 @@ PASSES = 2  # searches for joints that a step would take over their limits
 STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
+
+Level = tuple[list[Scalar], list[list[Scalar]]]  # errors, and their slopes by the velocities of the joints
 
 
 class Solution(NamedTuple):
@@ -114,7 +116,7 @@ def _towards(
 
     def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
         system = System(robot, tasks, q)
-        x = box.held(q, lambda free, fixed: system.step(free, fixed, posture))
+        x = box.held(q, lambda free, fixed: system.newton(free, fixed, posture))
         size = system.size
         if several:
             size = maximum(size, 1e-18 / SETTLED**2 * dot(x, x))
@@ -124,53 +126,78 @@ def _towards(
 
 
 class System:
-    """The equations of tasks and loops at positions q: a level of errors and slopes for each priority."""
+    """The equations of tasks and loops at positions q: errors and slopes, the tasks by priority."""
 
     def __init__(self, robot: TracedRobot, tasks: Sequence[Task], q: Scalars):
         self.model, self.q = robot.model, q
-        at = TracedArray([*q])
-        levels: list[tuple[list[Scalar], list[list[Scalar]]]] = []
-        for priority in sorted({task.priority for task in tasks}):
-            parts = [task.linearised(robot, at) for task in tasks if task.priority == priority]
-            levels.append((
-                [x for error, _ in parts for x in nested_nodes(error)],
-                [row for _, J in parts for row in nested_nodes(J)],
-            ))  # fmt: skip
-        wrong: Scalar = 0
+        at, priorities = TracedArray([*q]), sorted({task.priority for task in tasks})
+        each = [(task.priority, *task.linearised(robot, at)) for task in tasks]
+        self.tasks = [_joined((nested_nodes(e), nested_nodes(J)) for n, e, J in each if n == k) for k in priorities]
+        self.loops: Level = [], []
+        self._wrong: Scalar = 0
         if self.model.constrained:
             equations = ConstraintEquations.closing(self.model, q)
-            error, J = levels[0]
-            levels[0] = [*error, *(-x for x in equations.residual)], [*J, *equations.J]
+            self.loops = [-x for x in equations.residual], equations.J
             for value in equations.aligned:
-                wrong = wrong if is_one(value) else where(less(0, value), wrong, WRONG)
-        self.levels = levels
-        self.size = maximum(dot(levels[0][0], levels[0][0]), wrong)
+                self._wrong = self._wrong if is_one(value) else where(less(0, value), self._wrong, WRONG)
 
-    def step(self, free: Scalars, fixed: Scalars, posture: Scalars | None) -> list[Scalar]:
-        """Return the step of all velocities: ``fixed`` where ``free`` is 0, else by priority."""
-        x, above = [*fixed], []
-        last = len(self.levels) - (posture is None)
-        for number, (error, J) in enumerate(self.levels):
-            rows = [[a * b for a, b in zip(row, free, strict=True)] for row in J]
-            for inverse in above:
-                rows = [inverse.without(row) for row in rows]
-            rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
-            x = [a + b for a, b in zip(x, LeastSquares(rows, DAMPING * dot(rest, rest))(rest), strict=True)]
-            if number < last:
-                above.append(LeastSquares(rows))
+    @property
+    def levels(self) -> list[Level]:
+        """A level for each priority; the loops are part of the first."""
+        return [_joined([self.tasks[0], self.loops]), *self.tasks[1:]]
+
+    @property
+    def size(self) -> Scalar:
+        """Squared error of the first priority and of the loops."""
+        return maximum(_square(self.tasks[0]) + _square(self.loops), self._wrong)
+
+    def newton(self, free: Scalars, fixed: Scalars, posture: Scalars | None) -> list[Scalar]:
+        """Return Newton's step of all velocities, as ``by_priority``."""
+        wish = None
         if posture is not None:
-            wish = [
-                f * minimum(maximum(a - b, -STRIDE), STRIDE)
-                for f, a, b in zip(free, self._displacement(posture), x, strict=True)
-            ]
-            for inverse in above:
-                wish = inverse.without(wish)
-            x = [a + b for a, b in zip(x, wish, strict=True)]
-        return x
+            away = self.model.coordinates.difference(self.q, posture)
+            wish = [minimum(maximum(x, -STRIDE), STRIDE) for x in away]
+        return by_priority(self.levels, free, fixed, lambda _, rest: DAMPING * dot(rest, rest), wish)
 
-    def _displacement(self, posture: Scalars) -> list[Scalar]:
-        """Return the velocities that take q to the posture in unit time."""
-        return [*self.model.coordinates.difference(self.q, posture)]
+
+def by_priority(
+    levels: Sequence[Level],
+    free: Scalars,
+    fixed: Scalars,
+    damping: Callable[[int, Scalars], Scalar],
+    wish: Scalars | None = None,
+) -> list[Scalar]:
+    """Return the step of all velocities: ``fixed`` where ``free`` is 0, else least squares of one level after another.
+
+    A level uses what those before it leave free, and the ``wish`` what all leave. ``damping``: from the
+    number of a level and what is left of its error.
+    """
+    x, above = [*fixed], []
+    for number, (error, J) in enumerate(levels):
+        if not error:
+            continue
+        rows = [[a * b for a, b in zip(row, free, strict=True)] for row in J]
+        for inverse in above:
+            rows = [inverse.without(row) for row in rows]
+        rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
+        x = [a + b for a, b in zip(x, LeastSquares(rows, damping(number, rest))(rest), strict=True)]
+        if number + 1 < len(levels) or wish:
+            above.append(LeastSquares(rows))
+    if wish:
+        wish = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
+        for inverse in above:
+            wish = inverse.without(wish)
+        x = [a + b for a, b in zip(x, wish, strict=True)]
+    return x
+
+
+def _joined(levels: Iterable[Level]) -> Level:
+    errors, slopes = zip(*levels, strict=True)
+    return [x for error in errors for x in error], [row for J in slopes for row in J]
+
+
+def _square(level: Level) -> Scalar:
+    return dot(level[0], level[0])
 
 
 class LeastSquares:

@@ -125,7 +125,8 @@ class Pose(Task):
         """Return the translation, then the rotation, to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
         turn = log(self.target[:3, :3] @ T[:3, :3].T)
-        return np.concatenate([self.target[:3, 3] - T[:3, 3], turn]), J
+        other = np.sum(np.abs(self.target[3] - np.array([0.0, 0.0, 0.0, 1.0])))  # no pose, but perhaps a transposed one
+        return np.concatenate([np.where(other > 0, np.nan, self.target[:3, 3] - T[:3, 3]), turn]), J
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,262 @@
+"""Problem: the compiled functions of tasks of one robot, and what they determine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from ..compose import TracedRobot
+from ..compose.compile_function import compile_function
+from ..errors import ShapeError, UnsupportedError
+from ..function import Function
+from ..model.coordinates import real_numbers
+from ..workspace import Cache, Workspace
+from .nearest import nearest
+from .steps import System, position_limits, solve
+from .tasks import Pose, Task, axes_of
+
+ITERATIONS = 16  # steps in one call
+RANK = 1e-9  # singular values below this share of the largest count as zero
+WHERE = "inverse_kinematics"
+
+
+class Problem:
+    """Tasks of one robot, whose targets are inputs of compiled functions.
+
+    Args:
+        robot: The robot.
+        tasks: The tasks; their targets are not used.
+        limits: Whether joints stay within their limits.
+        posture: Whether there is a posture.
+    """
+
+    def __init__(self, robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool):
+        self.robot, self.tasks, self.limits, self.posture = robot, tasks, limits, posture
+        self.shapes = {f"{name}_{k}": shape for k, task in enumerate(tasks) for name, shape in task.shapes.items()}
+
+    # -- compiled functions ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def steps(self) -> Function:
+        """Newton's steps: from q, the targets, the tolerance and perhaps a posture, to a Solution."""
+
+        def steps(robot: TracedRobot, q: Any, **values: Any) -> dict[str, Any]:
+            options = {name: values.pop(name) for name in ("posture", "tolerance") if name in values}
+            result = solve(robot, self._with(values), q, limits=self.limits, iterations=ITERATIONS, **options)
+            return result._asdict()
+
+        more = {"posture": (self.robot.model.nq,)} if self.posture else {}
+        return self._compiled(steps, {"tolerance": (), **more})
+
+    @cached_property
+    def nearest(self) -> Function:
+        """Positions with the least error near q."""
+
+        def nearest_positions(robot: TracedRobot, q: Any, **values: Any) -> dict[str, Any]:
+            at, error = nearest(robot, self.first(self._with(values)), q, self.limits)
+            return {"q": at, "error": error}
+
+        return self._compiled(nearest_positions)
+
+    @cached_property
+    def slopes(self) -> Function:
+        """Weighted slopes of the tasks of the first priority, and of the loops."""
+
+        def slopes(robot: TracedRobot, q: Any, **values: Any) -> Any:
+            system = System(robot, self.first(self._with(values)), list(q))
+            rows = system.levels[0][1]
+            return np.stack([np.stack([np.asanyarray(x) for x in row]) for row in rows])
+
+        return self._compiled(slopes)
+
+    def _compiled(self, function: Callable[..., Any], more: dict[str, tuple[int, ...]] | None = None) -> Function:
+        shapes: dict[str, Any] = {**self.shapes, **(more or {})}
+        parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("robot", "q", *shapes)]
+        function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return compile_function(self.robot.model, function, **shapes)
+
+    def _with(self, values: dict[str, Any]) -> list[Task]:
+        """Return the tasks with other targets."""
+        return [
+            replace(task, **{name: values[f"{name}_{k}"] for name in task.shapes}) for k, task in enumerate(self.tasks)
+        ]
+
+    @staticmethod
+    def first(tasks: Sequence[Task]) -> list[Task]:
+        """Return the tasks of the first priority."""
+        least = min(task.priority for task in tasks)
+        return [task for task in tasks if task.priority == least]
+
+    # -- what the tasks determine ----------------------------------------------------------------------------------
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Limits of the positions, or infinity."""
+        nq = self.robot.model.nq
+        return position_limits(self.robot.model) if self.limits else (np.full(nq, -np.inf), np.full(nq, np.inf))
+
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """Slopes at positions like any other, with targets there."""
+        coordinates = self.robot.model.coordinates
+        rng = np.random.default_rng(1)
+        q = coordinates.integrate(np.array(self.robot.model.home or coordinates.neutral()), rng.normal(size=coordinates.nv))
+        targets = [np.eye(4)[: shape[0], : shape[-1]] if len(shape) == 2 else rng.normal(size=shape)
+                   for shape in self.shapes.values()]  # fmt: skip
+        return self.slopes(q, *targets)
+
+    @cached_property
+    def acting(self) -> np.ndarray:
+        """For each entry of q, whether it has an influence on the tasks."""
+        coordinates = self.robot.model.coordinates
+        moved = self._sample.any(axis=0)
+        ranges = zip(coordinates.position_ranges, coordinates.velocity_ranges, strict=True)
+        return np.array([moved[[*v]].any() for q, v in ranges for _ in q], bool)
+
+    @cached_property
+    def determined(self) -> bool:
+        """Whether the tasks leave no joint free that has an influence on them."""
+        columns = self._sample[:, self._sample.any(axis=0)]
+        return bool(np.linalg.matrix_rank(columns, tol=RANK * np.linalg.norm(columns)) == columns.shape[1])
+
+    # -- where to start --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def home(self) -> np.ndarray:
+        """Home of the robot within the limits."""
+        coordinates = self.robot.model.coordinates
+        return np.clip(np.array(self.robot.model.home or coordinates.neutral(), float), *self.bounds)
+
+    def restarted(self, q: np.ndarray, number: int) -> np.ndarray:
+        """Return positions with other values for those joints that a restart sets: low-discrepancy points.
+
+        These are the joints that have an influence on the tasks; in loops, the independent ones.
+        """
+        places, low, span = self._seeded
+        q = q.copy()
+        q[:, places] = low + _sequence(len(places), number) * span
+        return q
+
+    @cached_property
+    def _seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
+        """Indices of the positions that restarts set, where their ranges begin, and their lengths."""
+        coordinates, (lower, upper) = self.robot.model.coordinates, self.bounds
+        free, places, ranges = {*self.robot.model.mobility.configuration}, [], []
+        for k in range(coordinates.nv):
+            at = coordinates.position_of(k)
+            if at is None or k not in free or not self.acting[at]:
+                continue
+            a, b = float(lower[at]), float(upper[at])
+            if coordinates.velocities.units[k] == "rad/s":
+                if b - a > 2 * np.pi:  # a whole turn, as near to zero as the limits are
+                    a = min(max(-np.pi, a), b - 2 * np.pi)
+                    b = a + 2 * np.pi
+            elif not np.isfinite(b - a):
+                continue
+            places.append(at)
+            ranges.append((a, b - a))
+        low, span = np.array(ranges).reshape(-1, 2).T
+        return places, low, span
+
+
+def _sequence(size: int, number: int) -> np.ndarray:
+    """Return a point of a low-discrepancy sequence in the unit cube (Roberts 2018): multiples of powers of a root."""
+    if not size:
+        return np.zeros(0)
+    root = 2.0
+    for _ in range(50):
+        root = (1 + root) ** (1 / (size + 1))
+    return (0.5 + number * root ** -np.arange(1.0, size + 1)) % 1
+
+
+def problem_of(robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool) -> Problem:
+    """Return the problem of these tasks from the robot's cache."""
+    problems = robot.derived(_problems)
+    key = tuple(task.key for task in tasks), limits, posture
+    if key not in problems:
+        for task in tasks:
+            task.weights()
+            if hasattr(task, "frame"):
+                robot.model.frame(task.frame)
+        problems[key] = Problem(robot, tasks, limits, posture)
+    return problems[key]
+
+
+def _problems(_: Workspace) -> Cache[Any, Problem]:
+    return Cache()
+
+
+def tasks_of(tasks: Any, target: Any, where: str = WHERE) -> list[Task]:
+    """Return checked tasks with arrays of numbers as targets, from tasks or from a frame and its poses."""
+    if isinstance(tasks, str):
+        if target is None:
+            fix = f'{where}("frame", poses), or tasks of linkwork.kinematics'
+            raise ShapeError("there is no pose", where=where, expected="poses (..., 4, 4)", fix=fix)
+        tasks = Pose(tasks, target)
+    elif target is not None:
+        raise ShapeError("a pose belongs to the name of a frame", where=where, fix="tasks have their targets in them")
+    several = [tasks] if isinstance(tasks, Task) else [*tasks] if isinstance(tasks, Sequence) else []
+    if not several or not all(isinstance(task, Task) for task in several):
+        expected = "the name of a frame, a task of linkwork.kinematics, or a list of tasks"
+        raise ShapeError("these are not tasks", where=where, got=repr(tasks)[:80], expected=expected)
+    return [_checked(task, where) for task in several]
+
+
+def _checked(task: Task, where: str) -> Task:
+    arrays = {}
+    for name, shape in task.shapes.items():
+        at = f"{where}, {type(task).__name__} {name}"
+        array = real_numbers(getattr(task, name), at)
+        if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
+            expected = f"(..., {', '.join(map(str, shape))})"
+            raise ShapeError("wrong shape", where=at, got=array.shape, expected=expected)
+        arrays[name] = array
+    if isinstance(task.priority, bool) or not isinstance(task.priority, (int, np.integer)):
+        raise ShapeError("wrong priority", where=where, got=task.priority, expected="a whole number")
+    return replace(task, **arrays)
+
+
+def require_determined(problem: Problem) -> None:
+    """Raise an error if tasks leave joints free."""
+    if not problem.determined:
+        raise UnsupportedError(
+            "there are infinitely many solutions: the tasks leave joints free",
+            where=f"{WHERE}, solutions",
+            got=f"'all' for {int(problem.acting.sum())} positions",
+            fix="add tasks, lock joints (linkwork.load(..., lock={joint: position})), or ask for one solution",
+        )
+
+
+def batch_of(tasks: Sequence[Task], *others: Any) -> tuple[int, ...]:
+    """Return the batch axes of targets and of further vectors, broadcast."""
+    shapes = [np.shape(x)[:-1] for x in others if x is not None]
+    for task in tasks:
+        shapes += [np.shape(x)[: -len(task.shapes[name])] for name, x in task.targets.items()]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        got = ", ".join(map(str, shapes))
+        raise ShapeError("batch axes of guess and targets do not fit together", where=WHERE, got=got) from None
+
+
+def flat_targets(tasks: Sequence[Task], batch: tuple[int, ...]) -> list[np.ndarray]:
+    """Return all targets with one batch axis."""
+    flat = []
+    for task in tasks:
+        for name, x in task.targets.items():
+            shape = task.shapes[name]
+            flat.append(np.ascontiguousarray(np.broadcast_to(x, batch + shape)).reshape(-1, *shape))
+    return flat
+
+
+def valid_states(tasks: Sequence[Task], targets: Sequence[np.ndarray]) -> np.ndarray:
+    """Return for each state of flat targets whether all make sense."""
+    rest, valid = iter(targets), []
+    for task in tasks:
+        valid.append(replace(task, **{name: next(rest) for name in task.shapes}).valid())
+    return np.logical_and.reduce(valid)
