@@ -40,7 +40,7 @@ from .sampled import SampledFunction, compile_sampled
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .kinematics import Solutions, Task
+    from .kinematics import FollowedPath, Solutions, Task
     from .sim import ContactForces, LinearSystem
 
 
@@ -434,6 +434,56 @@ class Robot(RobotFunctions):
         return inverse_kinematics(
             self, tasks, target, guess, solutions=solutions, posture=posture, limits=limits, tolerance=tolerance,
             restarts=restarts,
+        )  # fmt: skip
+
+    def follow(
+        self,
+        tasks: str | Task | Sequence[Task],
+        path: Any = None,
+        guess: Any = None,
+        *,
+        posture: Any = None,
+        limits: bool = True,
+        tolerance: float = 1e-9,
+        restarts: int = 100,
+        largest_step: float = 0.5,
+    ) -> FollowedPath:
+        """Solve for positions along a path, on one continuous branch if there is one.
+
+        Each point starts from the positions of the point before. Without a guess, several starts are followed; the one
+        that leads farthest is returned, and of several such starts the one along which joints move least.
+
+        Args:
+            tasks: Name of a frame, or tasks of ``linkwork.kinematics`` whose targets have an axis of points.
+            path: Poses (..., points, 4, 4) of the frame in the world, for the name of a frame.
+            guess: Positions (..., nq) near the first point. Default: several starts.
+            posture: Positions (..., nq) that joints approach as far as the tasks leave them free. Default: none.
+            limits: Whether joints stay within their limits. Default: True.
+            tolerance: Norm of the weighted errors, in m and rad, at which a target is reached. Default: 1e-9.
+            restarts: Largest number of further starts where a point is not reached from the one before. Default: 100.
+            largest_step: Longest step of a joint from point to point, in rad or m; a longer one is a jump. Default:
+                0.5.
+
+        Returns:
+            FollowedPath with q (..., points, nq), and where the path jumps, is at limits or nearly singular.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> circle = np.tile(robot.pose("panda_link8", [0, -0.5, 0, -2, 0, 1.5, 0.8]), (100, 1, 1))
+            >>> angle = np.linspace(0, 2 * np.pi, 100)
+            >>> circle[:, 1, 3] += 0.1 * np.sin(angle)
+            >>> circle[:, 2, 3] += 0.1 * np.cos(angle)
+            >>> bool(robot.follow("panda_link8", circle).continuous)
+            True
+        """
+        from .kinematics.path_following import follow
+
+        return follow(
+            self, tasks, path, guess, posture=posture, limits=limits, tolerance=tolerance, restarts=restarts,
+            largest_step=largest_step,
         )  # fmt: skip
 
     def contact_forces(

@@ -1,17 +1,21 @@
 """Inverse kinematics: joint positions for poses, positions, directions and other tasks of frames."""
 
+from .inverse import Solutions
+from .path_following import FollowedPath
 from .steps import Solution, solve
 from .tasks import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, Task
 
 __all__ = [
     "CenterOfMass",
     "Direction",
+    "FollowedPath",
     "OnLine",
     "OnPlane",
     "Orientation",
     "Pose",
     "Position",
     "Solution",
+    "Solutions",
     "Task",
     "solve",
 ]

@@ -20,8 +20,11 @@ from .tasks import Task
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
 FALLING = 0.1  # error from which on a restart is continued
 RESTARTS = 100
-NEAREST = 8  # starts of the search for the nearest positions
-SEEDS, FEWEST, LEAST = 256, 24, 3  # of a search for all: starts; solved ones; times that each solution is to be found
+NEAREST = 20  # starts of the search for the nearest positions
+SEEDS, QUIET = 2000, 100  # of a search for all: starts; solved starts without a new solution at which it ends
+SURE = 3.0  # -log(0.05)
+TURN = 2 * np.pi
+PLACES = 8  # for solutions, at first and whenever more are needed
 SAME = 1e-4  # rad or m: closer solutions are one
 
 
@@ -38,8 +41,8 @@ class Solutions:
         error: Norm of the weighted errors of the first priority, in m and rad.
         iterations: Number of Newton's steps from all starts.
         valid: Whether the target makes sense: finite numbers, matrices that are rotations.
-        unseen: For all solutions: the estimated probability that one more start finds a solution that is not among
-            them, by Good and Turing; 0 for closed forms.
+        unseen: For all solutions: the share of starts that lead to solutions that are not among them is smaller, with
+            95 % confidence; 0 for closed forms.
         robot: Name of the robot, for messages.
 
     Example:
@@ -100,11 +103,11 @@ def inverse_kinematics(
             if solved:
                 return Solutions(q, np.True_, error, np.int64(iterations), np.True_, None, robot.model.name)
     checked = tasks_of(tasks, target)
-    _check_options(solutions, tolerance, restarts)
+    check_options(solutions, tolerance, restarts)
     nq = robot.model.nq
     where = f"{WHERE}, robot {robot.model.name!r}"
-    posture = None if posture is None else _positions(posture, nq, f"{where}, posture")
-    guess = None if guess is None else _positions(guess, nq, f"{where}, guess")
+    posture = None if posture is None else checked_positions(posture, nq, f"{where}, posture")
+    guess = None if guess is None else checked_positions(guess, nq, f"{where}, guess")
     problem = problem_of(robot, checked, limits, posture is not None)
     if type(tasks) is str:
         robot.derived(_of_frames)[tasks, limits] = problem
@@ -136,30 +139,39 @@ class Search:
 
     def one(self) -> Solutions:
         """Return one solution for each target, or the nearest positions."""
-        q, error = self._stages(np.arange(len(self.guess)), self.guess)
-        todo = self._unsolved(error)
-        best: list[tuple[np.ndarray, np.ndarray]] = [(q[todo], error[todo])] if todo.size else []
-        for number in range(self.restarts):
+        return self._result(*self.globally(np.arange(len(self.guess)), self.guess))
+
+    def globally(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and errors of some states: solutions from a start, else from others, else the nearest."""
+        q, error = self.stages(at, start)
+        todo = self.unsolved(error, at)
+        tried = [q[todo]]
+        for number in range(self.restarts if todo.size else 0):
+            near = self.problem.restarted(start[todo], number)
+            self._improve(todo, q, error, *self.stages(at[todo], near))
+            keep = ~(error[todo] <= self.tolerance)
+            tried = [x[keep] for x in [*tried, near][:NEAREST]]
+            todo = todo[keep]
             if not todo.size:
                 break
-            near, error_near = self._stages(todo, self.problem.restarted(self.guess[todo], number))
-            better = error_near <= error[todo]
-            q[todo[better]], error[todo[better]] = near[better], error_near[better]
-            keep = ~(error[todo] <= self.tolerance)
-            best = [(a[keep], b[keep]) for a, b in [*best, (near, error_near)][:NEAREST]]
-            todo = todo[keep]
-        for at, _ in best if todo.size else []:
-            self._approach(todo, at, q, error)
-        return self._result(q, error)
+        for near in tried if todo.size else []:
+            targets = (x[at[todo]] for x in self.targets)
+            self._improve(todo, q, error, *self.problem.nearest(near, *targets))
+        return q, error
 
-    def _unsolved(self, error: np.ndarray) -> np.ndarray:
-        """Return the numbers of states whose targets make sense, but are not reached."""
+    def _improve(self, todo: np.ndarray, q: np.ndarray, error: np.ndarray, near: np.ndarray, less: np.ndarray) -> None:
+        """Replace positions and errors by others that are better."""
+        better = (less < error[todo]) & np.isfinite(near).all(axis=-1)
+        q[todo[better]], error[todo[better]] = near[better], less[better]
+
+    def unsolved(self, error: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return the places in ``at`` of states whose targets make sense, but are not reached."""
         todo = np.flatnonzero(~(error <= self.tolerance))  # a target that was reached makes sense
         if todo.size:
-            self.valid[todo] = valid_states(self.tasks, [x[todo] for x in self.targets])
-        return todo[self.valid[todo]]
+            self.valid[at[todo]] = valid_states(self.tasks, [x[at[todo]] for x in self.targets])
+        return todo[self.valid[at[todo]]]
 
-    def _stages(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def stages(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors after steps from a start, for some states of the batch."""
         q, error = self._steps(at, start)
         for _ in range(STAGES - 1):
@@ -178,15 +190,9 @@ class Search:
         self.iterations[at] += iterations.astype(int)
         return q, np.where(np.isfinite(q).all(axis=-1), np.nan_to_num(error, nan=np.inf), np.inf)
 
-    def _approach(self, at: np.ndarray, start: np.ndarray, q: np.ndarray, error: np.ndarray) -> None:
-        """Replace positions by the nearest ones from a start, where these have a smaller error."""
-        near, error_near = self.problem.nearest(start, *(x[at] for x in self.targets))
-        better = (error_near < error[at]) & np.isfinite(near).all(axis=-1)
-        q[at[better]], error[at[better]] = near[better], error_near[better]
-
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
-        q, error = q.copy(), error.copy()
-        q[~self.valid], error[~self.valid] = np.nan, np.nan
+        if not self.valid.all():
+            q[~self.valid], error[~self.valid] = np.nan, np.nan
         parts = q, error <= self.tolerance, error, self.iterations, self.valid, unseen
         shaped = (None if x is None else x.reshape(self.batch + x.shape[1:])[()] for x in parts)
         return Solutions(*shaped, robot=self.problem.robot.model.name)
@@ -196,80 +202,70 @@ class Search:
     def all(self) -> Solutions:
         """Return all solutions for each target, nearest to the guess first."""
         require_determined(self.problem)
-        found, hits = self._found()
-        distance = np.where(hits > 0, np.linalg.norm(found - self.guess[:, None], axis=-1), np.inf)
-        order = np.argsort(distance, axis=-1, kind="stable")
-        most = max(1, int((hits > 0).sum(axis=-1).max(initial=0)))
-        q = np.take_along_axis(found, order[..., None], axis=1)[:, :most]
-        solved = np.take_along_axis(hits, order, axis=1)[:, :most] > 0
-        q[~solved] = np.nan
-        error = np.full(solved.shape, np.nan)
-        row, column = np.nonzero(solved)
-        if row.size:
-            q[row, column], error[row, column] = self._steps(row, q[row, column])
-        unseen = (hits == 1).sum(axis=-1) / np.maximum(hits.sum(axis=-1), 1)
-        self.iterations = np.broadcast_to(self.iterations[:, None], solved.shape)
-        valid, self.valid = self.valid, np.broadcast_to(self.valid[:, None], solved.shape)
-        result = self._result(q, error, unseen)
-        return result if valid.all() else result
+        q, count, quiet = self._distinct()
+        place = np.arange(q.shape[1])
+        distance = np.where(place < count[:, None], np.linalg.norm(q - self.guess[:, None], axis=-1), np.inf)
+        order = np.argsort(distance, axis=-1, kind="stable")[:, : max(1, count.max(initial=0))]
+        q = np.take_along_axis(q, order[..., None], axis=1)
+        error = np.full(order.shape, np.nan)
+        state, at = np.nonzero(place[: order.shape[1]] < count[:, None])
+        if state.size:
+            q[state, at], error[state, at] = self._steps(state, q[state, at])
+        return self._result(q, error, np.minimum(1.0, SURE / np.maximum(quiet, 1)))
 
-    def _found(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return solutions of each target (states, places, nq), and how often each was found."""
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return solutions of each target (states, places, nq), their number, and how many solved starts gave no new
+        one since the last new one."""
         n, nq = self.guess.shape
-        found, hits = np.zeros((n, 0, nq)), np.zeros((n, 0), int)
-        todo = self._unsolved(np.full(n, np.inf))
+        found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
+        todo = self.unsolved(np.full(n, np.inf), np.arange(n))
         for number in range(SEEDS):
+            todo = todo[quiet[todo] < QUIET]
             if not todo.size:
                 break
-            start = self.guess[todo] if number == 0 else self.problem.restarted(self.guess[todo], number)
-            q, error = self._stages(todo, start)
-            good = error <= self.tolerance
-            q = self._near_guess(q, todo)
-            same = (np.abs(found[todo] - q[:, None]).max(axis=-1, initial=0.0) < SAME) & (hits[todo] > 0)
-            known, new = same.any(axis=-1) & good, ~same.any(axis=-1) & good
-            if new.any():
-                places = (hits > 0).sum(axis=-1)[todo]
-                if places[new].max() == hits.shape[1]:
-                    found = np.concatenate([found, np.zeros((n, 4, nq))], axis=1)
-                    hits = np.concatenate([hits, np.zeros((n, 4), int)], axis=1)
-                found[todo[new], places[new]] = q[new]
-                hits[todo[new], places[new]] = 1
-            hits[todo[known], same[known].argmax(axis=-1)] += 1
-            often = np.where(hits[todo] > 0, hits[todo], LEAST).min(axis=-1, initial=LEAST) >= LEAST
-            todo = todo[~(often & (hits[todo].sum(axis=-1) >= FEWEST))]
-        return found, hits
-
-    def _near_guess(self, q: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Turn joints by whole turns towards the guess, within their limits."""
-        return whole_turns(self.problem, q, self.guess[at])
+            start = self.problem.restarted(self.guess[todo], number) if number else self.guess[todo]
+            q, error = self.stages(todo, start)
+            at, q = todo[error <= self.tolerance], q[error <= self.tolerance]
+            q = whole_turns(self.problem, q, self.guess[at])
+            new = ~_same(self.problem, found[at], q)
+            quiet[at] += 1
+            at, q = at[new], q[new]
+            if at.size and count[at].max() == found.shape[1]:
+                found = np.concatenate([found, np.full((n, PLACES, nq), np.nan)], axis=1)
+            found[at, count[at]] = q
+            count[at] += 1
+            quiet[at] = 0
+        return found, count, quiet
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return positions turned by whole turns towards others, as far as limits allow."""
-    coordinates, (lower, upper) = problem.robot.model.coordinates, problem.bounds
-    straight = [
-        at
-        for k in range(coordinates.nv)
-        if (at := coordinates.position_of(k)) is not None and coordinates.velocities.units[k] == "rad/s"
-    ]
-    turns = np.round((near - q)[:, straight] / (2 * np.pi))
-    low = np.ceil((lower[straight] - q[:, straight]) / (2 * np.pi))
-    high = np.floor((upper[straight] - q[:, straight]) / (2 * np.pi))
+    at, (lower, upper) = problem.turning, problem.bounds
+    low, high = np.ceil((lower[at] - q[:, at]) / TURN), np.floor((upper[at] - q[:, at]) / TURN)
     q = q.copy()
-    q[:, straight] += 2 * np.pi * np.clip(turns, low, high)
+    q[:, at] += TURN * np.clip(np.round((near - q)[:, at] / TURN), low, high)
     return q
 
 
-def _check_options(solutions: str, tolerance: Any, restarts: Any) -> None:
+def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
+    apart = found - q[:, None]
+    apart[..., problem.turning] -= TURN * np.round(apart[..., problem.turning] / TURN)
+    return (np.abs(apart).max(axis=-1) < SAME).any(axis=-1)
+
+
+def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
+    """Raise an error for wrong options."""
     if solutions not in ("one", "all"):
-        raise ShapeError("wrong number of solutions", where=WHERE, got=repr(solutions), expected='"one" or "all"')
+        raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
     if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
-        raise ShapeError("wrong tolerance", where=WHERE, got=repr(tolerance), expected="a positive number")
+        raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:
-        raise ShapeError("wrong number of restarts", where=WHERE, got=repr(restarts), expected="0, 1, 2, ...")
+        raise ShapeError("wrong number of restarts", where=where, got=repr(restarts), expected="0, 1, 2, ...")
 
 
-def _positions(value: Any, nq: int, where: str) -> np.ndarray:
+def checked_positions(value: Any, nq: int, where: str) -> np.ndarray:
+    """Return finite positions of all joints, or raise an error."""
     q = real_numbers(value, where)
     if q.shape[-1:] != (nq,):
         raise ShapeError("wrong shape", where=where, got=q.shape, expected=f"(..., {nq}): positions of all joints")

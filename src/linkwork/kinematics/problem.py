@@ -111,17 +111,21 @@ class Problem:
         return self.slopes(q, *targets)
 
     @cached_property
+    def moved(self) -> np.ndarray:
+        """For each velocity of a joint, whether it has an influence on the tasks."""
+        return self._sample.any(axis=0)
+
+    @cached_property
     def acting(self) -> np.ndarray:
         """For each entry of q, whether it has an influence on the tasks."""
-        coordinates = self.robot.model.coordinates
-        moved = self._sample.any(axis=0)
+        coordinates, moved = self.robot.model.coordinates, self.moved
         ranges = zip(coordinates.position_ranges, coordinates.velocity_ranges, strict=True)
         return np.array([moved[[*v]].any() for q, v in ranges for _ in q], bool)
 
     @cached_property
     def determined(self) -> bool:
         """Whether the tasks leave no joint free that has an influence on them."""
-        columns = self._sample[:, self._sample.any(axis=0)]
+        columns = self._sample[:, self.moved]
         return bool(np.linalg.matrix_rank(columns, tol=RANK * np.linalg.norm(columns)) == columns.shape[1])
 
     # -- where to start --------------------------------------------------------------------------------------------
@@ -143,6 +147,11 @@ class Problem:
         return q
 
     @cached_property
+    def turning(self) -> list[int]:
+        """Indices of the positions that are angles."""
+        return [k for k, unit in enumerate(self.robot.model.coordinates.positions.units) if unit == "rad"]
+
+    @cached_property
     def _seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Indices of the positions that restarts set, where their ranges begin, and their lengths."""
         coordinates, (lower, upper) = self.robot.model.coordinates, self.bounds
@@ -152,7 +161,7 @@ class Problem:
             if at is None or k not in free or not self.acting[at]:
                 continue
             a, b = float(lower[at]), float(upper[at])
-            if coordinates.velocities.units[k] == "rad/s":
+            if at in self.turning:
                 if b - a > 2 * np.pi:  # a whole turn, as near to zero as the limits are
                     a = min(max(-np.pi, a), b - 2 * np.pi)
                     b = a + 2 * np.pi
