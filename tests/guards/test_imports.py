@@ -61,6 +61,8 @@ ALLOWED = {
     "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
+    "kinematics": {"compose", "constraints", "formulations", "function", "iteration", "model", "program", "rotations"}
+    | {"scalar", "workspace"},
     "options": {"formulations", "metadata", "model", "targets"},
     "control": {"compose", "constraints", "formulations", "model", "program", "rotations", "sampled", "scalar"},
     "sim": {
@@ -92,7 +94,7 @@ ALLOWED = {
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
-    | {"robot_functions", "sampled", "sim", "symbolic"},
+    | {"kinematics", "robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},
     "inspection": {
         "assembly",

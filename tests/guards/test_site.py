@@ -47,7 +47,7 @@ FIRST_PAGES = {  # of a search for these words
     "base parameters": "minimal-parameters",
     "external force": "structures/forces",
     "partial derivative": "derivatives",
-    "inverse kinematics": "faq",
+    "inverse kinematics": "kinematics",
     "URDF": "robot-files",
     "C code": "export",
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,14 @@ from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
 from .problem import (
-    WHERE, Problem, batch_of, flat_targets, problem_of, require_determined, tasks_of, valid_states,
+    WHERE,
+    Problem,
+    batch_of,
+    flat_targets,
+    problem_of,
+    require_determined,
+    tasks_of,
+    valid_states,
 )  # fmt: skip
 from .tasks import Task
 
@@ -101,7 +107,8 @@ def inverse_kinematics(
         if quick is not None and guess.shape == quick.home.shape:
             q, solved, error, iterations = quick.steps(guess, target, np.asarray(tolerance))
             if solved:
-                return Solutions(q, np.True_, error, np.int64(iterations), np.True_, None, robot.model.name)
+                values: Any = q, np.True_, error, np.int64(iterations), np.True_
+                return Solutions(*values, robot=robot.model.name)
     checked = tasks_of(tasks, target)
     check_options(solutions, tolerance, restarts)
     nq = robot.model.nq
@@ -193,9 +200,12 @@ class Search:
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
         if not self.valid.all():
             q[~self.valid], error[~self.valid] = np.nan, np.nan
-        parts = q, error <= self.tolerance, error, self.iterations, self.valid, unseen
-        shaped = (None if x is None else x.reshape(self.batch + x.shape[1:])[()] for x in parts)
-        return Solutions(*shaped, robot=self.problem.robot.model.name)
+        shaped = lambda x: x.reshape(self.batch + x.shape[1:])[()]  # noqa: E731
+        return Solutions(
+            *map(shaped, (q, error <= self.tolerance, error, self.iterations, self.valid)),
+            unseen=None if unseen is None else shaped(unseen),
+            robot=self.problem.robot.model.name,
+        )
 
     # -- all solutions ---------------------------------------------------------------------------------------------
 

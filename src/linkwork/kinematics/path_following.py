@@ -52,7 +52,7 @@ class FollowedPath:
     @property
     def continuous(self) -> np.ndarray:
         """Whether all points of a path are reached on one branch, (...)."""
-        return (self.solved & ~self.jumps).all(axis=-1)
+        return np.all(self.solved & ~self.jumps, axis=-1)
 
     def require(self) -> np.ndarray:
         """Return ``q`` if all paths are continuous.
@@ -144,7 +144,7 @@ class _Points:
                 start = self.search.problem.restarted(start, number - 1)
             tried = self.followed(self.search.globally(self.first, start)[0])
             if best:
-                better = _worth(*best, self.search.tolerance) < _worth(*tried, self.search.tolerance)
+                better = _worth(best, self.search.tolerance) < _worth(tried, self.search.tolerance)
                 for old, new in zip(best, tried, strict=True):
                     old[better] = new[better]
             else:
@@ -152,6 +152,7 @@ class _Points:
         return best
 
     def result(self, q: np.ndarray, error: np.ndarray, jumps: np.ndarray) -> FollowedPath:
+        """Return positions, errors and jumps (paths, points, ...) with what else there is to know of each point."""
         problem, valid = self.search.problem, self.search.valid.reshape(error.shape)
         lower, upper = problem.bounds
         slopes = problem.slopes(q.reshape(-1, q.shape[-1]), *self.search.targets)
@@ -167,11 +168,12 @@ class _Points:
             (q - lower <= CLOSE) | (upper - q <= CLOSE),
             np.where(valid.ravel(), conditioning, np.nan),
         )
-        shaped = [x.reshape(*self.batch, *x.shape[2:] if x.ndim > 1 else ()) for x in parts]
+        shaped = (x.reshape(self.batch + ((-1,) if x.ndim == 3 else ())) for x in parts)
         return FollowedPath(*shaped, robot=problem.robot.model.name)
 
 
-def _worth(q: np.ndarray, error: np.ndarray, jumps: np.ndarray, tolerance: Any) -> np.ndarray:
+def _worth(followed: Sequence[np.ndarray], tolerance: Any) -> np.ndarray:
     """Return a number for each path that is larger if more points come before the first break, or joints move less."""
+    q, error, jumps = followed
     good = (error <= tolerance) & ~jumps
     return good.cumprod(axis=-1).sum(axis=-1) + 1 / (1 + np.abs(np.diff(q, axis=1)).sum(axis=(-2, -1)))

@@ -18,7 +18,7 @@ from ..model.coordinates import real_numbers
 from ..workspace import Cache, Workspace
 from .nearest import nearest
 from .steps import System, position_limits, solve
-from .tasks import Pose, Task, axes_of
+from .tasks import Pose, Task
 
 ITERATIONS = 16  # steps in one call
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -105,7 +105,9 @@ class Problem:
         """Slopes at positions like any other, with targets there."""
         coordinates = self.robot.model.coordinates
         rng = np.random.default_rng(1)
-        q = coordinates.integrate(np.array(self.robot.model.home or coordinates.neutral()), rng.normal(size=coordinates.nv))
+        q = coordinates.integrate(
+            np.array(self.robot.model.home or coordinates.neutral()), rng.normal(size=coordinates.nv)
+        )
         targets = [np.eye(4)[: shape[0], : shape[-1]] if len(shape) == 2 else rng.normal(size=shape)
                    for shape in self.shapes.values()]  # fmt: skip
         return self.slopes(q, *targets)
@@ -113,7 +115,7 @@ class Problem:
     @cached_property
     def moved(self) -> np.ndarray:
         """For each velocity of a joint, whether it has an influence on the tasks."""
-        return self._sample.any(axis=0)
+        return np.any(self._sample, axis=0)
 
     @cached_property
     def acting(self) -> np.ndarray:
@@ -190,8 +192,8 @@ def problem_of(robot: Workspace, tasks: Sequence[Task], limits: bool, posture: b
     if key not in problems:
         for task in tasks:
             task.weights()
-            if hasattr(task, "frame"):
-                robot.model.frame(task.frame)
+            if frame := getattr(task, "frame", None):
+                robot.model.frame(frame)
         problems[key] = Problem(robot, tasks, limits, posture)
     return problems[key]
 

@@ -184,10 +184,10 @@ def by_priority(
         if number + 1 < len(levels) or wish:
             above.append(LeastSquares(rows))
     if wish:
-        wish = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
+        more = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
         for inverse in above:
-            wish = inverse.without(wish)
-        x = [a + b for a, b in zip(x, wish, strict=True)]
+            more = inverse.without(more)
+        x = [a + b for a, b in zip(x, more, strict=True)]
     return x
 
 

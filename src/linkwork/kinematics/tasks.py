@@ -1,4 +1,4 @@
-"""Tasks: what inverse kinematics is asked for, such as the pose of a frame. A new task is a class with errors and slopes.
+"""Tasks: what inverse kinematics is asked for, such as the pose of a frame. A new task is a new class.
 
 A task holds its targets: arrays with any leading batch axes, or traced arrays inside functions of your own.
 """
@@ -15,9 +15,9 @@ import numpy as np
 from ..compose import TracedRobot
 from ..errors import ShapeError
 from ..formulations.energy import center_of_mass
+from ..program.traced_array import TracedArray, nested_nodes
 from ..rotations import TINY, log
 from ..scalar.dual import dual, slope_of
-from ..program.traced_array import TracedArray, nested_nodes
 
 ROTATION = 1e-6  # largest entry of R^T R - 1 of a matrix that is taken for a rotation
 HALF_TURN = 1e-9  # sine below which opposite directions have no axis of their own
