@@ -149,7 +149,19 @@ ALLOWED = {
         "targets",
     },
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
-    "cli": {"inspection", "assembly", "compose", "constraints", "published", "io", "formulations", "function", "model"}
+    "cli": {
+        "kinematics",
+        "rotations",
+        "inspection",
+        "assembly",
+        "compose",
+        "constraints",
+        "published",
+        "io",
+        "formulations",
+        "function",
+        "model",
+    }
     | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
     | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},

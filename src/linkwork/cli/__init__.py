@@ -24,6 +24,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "convert": ("files.convert", "Write a robot as URDF or YAML, and check its dynamics."),
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
+    "ik": ("inverse_kinematics.inverse_kinematics", "Solve for joint positions at which a frame has a pose."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
     "excite": ("excite.excite", "Find an exciting trajectory for identification."),

@@ -83,7 +83,7 @@ def plain(value: Any) -> Any:
     """Return a value as JSON types: arrays become lists, numbers that are not finite become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.bool_, np.integer)):
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]

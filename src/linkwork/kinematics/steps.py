@@ -155,7 +155,8 @@ class System:
         """Return Newton's step of all velocities, as ``by_priority``."""
         wish = None
         if posture is not None:
-            away = self.model.coordinates.difference(self.q, posture)
+            change = [a - b for a, b in zip(posture, self.q, strict=True)]
+            away = self.model.coordinates.velocities_of(self.q, change)
             wish = [minimum(maximum(x, -STRIDE), STRIDE) for x in away]
         return by_priority(self.levels, free, fixed, lambda _, rest: DAMPING * dot(rest, rest), wish)
 

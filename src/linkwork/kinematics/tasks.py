@@ -20,6 +20,7 @@ from ..rotations import TINY, log
 from ..scalar.dual import dual, slope_of
 
 ROTATION = 1e-6  # largest entry of R^T R - 1 of a matrix that is taken for a rotation
+LAST = np.array([0.0, 0.0, 0.0, 1.0])  # last row of a pose
 HALF_TURN = 1e-9  # sine below which opposite directions have no axis of their own
 
 
@@ -56,10 +57,15 @@ class Task(ABC):
         return type(self), *(_hashable(getattr(self, name)) for name in others)
 
     def valid(self) -> np.ndarray:
-        """Return for each state of the batch whether the targets make sense."""
-        return np.logical_and.reduce(
-            np.broadcast_arrays(*(np.isfinite(x).all(axis=axes_of(self.shapes[k])) for k, x in self.targets.items()))
-        )
+        """Return for each state of the batch whether the targets make sense.
+
+        Returns:
+            True or False (...).
+        """
+        finite: Any = True
+        for name, shape in self.shapes.items():
+            finite = finite & np.isfinite(getattr(self, name)).all(axis=tuple(range(-len(shape), 0)))
+        return finite & self._makes_sense()
 
     def weights(self) -> np.ndarray:
         """Return the weight of each row of the error.
@@ -77,32 +83,38 @@ class Task(ABC):
             raise ShapeError("wrong weight", where=type(self).__name__, got=self.weight, expected=expected) from None
 
     def linearised(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
-        """Return the weighted error, and its slopes by the velocities of all joints but mimic joints."""
-        w = self.weights()
-        keep = np.flatnonzero(w)
-        error, J = self.error(robot, q)
-        return w[keep] * error[keep], w[keep, None] * J[keep]
-
-    @abstractmethod
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
-        """Return the motion to the target, and the slopes of such a motion by the velocities of the joints.
+        """Return the weighted error, and its slopes by the velocities of all joints but mimic joints.
 
         Args:
             robot: The robot inside a function.
             q: Traced positions (nq,).
 
         Returns:
-            Error (rows,) in m and rad, and slopes (rows, velocities).
+            Error (rows,) and slopes (rows, velocities), without rows of weight 0.
         """
+        w = self.weights()
+        keep = np.flatnonzero(w)
+        error, J = self._error(robot, q)
+        return w[keep] * error[keep], w[keep, None] * J[keep]
+
+    @abstractmethod
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+        """Return the motion to the target (rows,) in m and rad, and its slopes by the velocities of the joints."""
+
+    def _makes_sense(self) -> Any:
+        """Return for each state whether finite targets make sense."""
+        return True
 
 
 @dataclass(frozen=True)
 class Pose(Task):
     """The pose of a frame.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         target: Poses (..., 4, 4) in the world.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import Pose
@@ -116,27 +128,29 @@ class Pose(Task):
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (4, 4)}
     rows: ClassVar[int] = 6
 
-    def valid(self) -> np.ndarray:
-        """Return for each state whether the target is a pose."""
-        last = (self.target[..., 3, :] == (0, 0, 0, 1)).all(axis=-1)
-        return super().valid() & last & _is_rotation(self.target[..., :3, :3])
+    def _makes_sense(self) -> Any:
+        """Return whether the target is a pose."""
+        last = (self.target[..., 3, :] == LAST).all(axis=-1)
+        return last & _is_rotation(self.target[..., :3, :3])
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the translation, then the rotation, to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
-        turn = log(self.target[:3, :3] @ T[:3, :3].T)
-        other = np.sum(np.abs(self.target[3] - np.array([0.0, 0.0, 0.0, 1.0])))  # no pose, but perhaps a transposed one
-        return np.concatenate([np.where(other > 0, np.nan, self.target[:3, 3] - T[:3, 3]), turn]), J
+        wrong = np.sum(np.abs(self.target[3] - LAST)) > 0  # no pose, but perhaps a transposed one
+        shift = np.where(wrong, np.nan, self.target[:3, 3] - T[:3, 3])
+        return np.concatenate([shift, _turn(self.target[:3, :3], T[:3, :3])]), J
 
 
 @dataclass(frozen=True)
 class Position(Task):
     """The position of a point of a frame.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         target: Positions (..., 3) in the world, in m.
         point: The point in the axes of the frame. Default: its origin.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import Position
@@ -150,7 +164,7 @@ class Position(Task):
     point: Any = (0.0, 0.0, 0.0)
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the translation to the target."""
         p, J = _point(robot, self.frame, self.point, q)
         return self.target - p, J
@@ -160,9 +174,11 @@ class Position(Task):
 class Orientation(Task):
     """The orientation of a frame.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         target: Rotation matrices (..., 3, 3).
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import Orientation
@@ -174,24 +190,26 @@ class Orientation(Task):
     target: Any
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3, 3)}
 
-    def valid(self) -> np.ndarray:
-        """Return for each state whether the target is a rotation."""
-        return super().valid() & _is_rotation(self.target)
+    def _makes_sense(self) -> Any:
+        """Return whether the target is a rotation."""
+        return _is_rotation(self.target)
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the rotation to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
-        return log(self.target @ T[:3, :3].T), J[3:]
+        return _turn(self.target, T[:3, :3]), J[3:]
 
 
 @dataclass(frozen=True)
 class Direction(Task):
     """The direction of an axis of a frame; the rotation about this axis is free.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         target: Directions (..., 3) in the world, of any length.
         axis: The axis in the frame. Default: z.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import Direction, Position
@@ -206,11 +224,11 @@ class Direction(Task):
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
     rows: ClassVar[int] = 2
 
-    def valid(self) -> np.ndarray:
-        """Return for each state whether the target has a length."""
-        return super().valid() & self.target.any(axis=-1)
+    def _makes_sense(self) -> Any:
+        """Return whether the target has a length."""
+        return self.target.any(axis=-1)
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the two parts across the axis of the shortest rotation to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
         axis, target = T[:3, :3] @ _unit(np.array(self.axis, float)), _unit(self.target)
@@ -225,11 +243,13 @@ class Direction(Task):
 class OnLine(Task):
     """A point of a frame on a line.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         through: A point of the line (..., 3) in the world, in m.
         direction: Direction of the line (..., 3), of any length.
         point: The point in the axes of the frame. Default: its origin.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import OnLine
@@ -245,11 +265,11 @@ class OnLine(Task):
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"through": (3,), "direction": (3,)}
     rows: ClassVar[int] = 2
 
-    def valid(self) -> np.ndarray:
-        """Return for each state whether the line has a direction."""
-        return super().valid() & self.direction.any(axis=-1)
+    def _makes_sense(self) -> Any:
+        """Return whether the line has a direction."""
+        return self.direction.any(axis=-1)
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the two parts of the distance across the line."""
         p, J = _point(robot, self.frame, self.point, q)
         across = _across(_unit(self.direction))
@@ -260,11 +280,13 @@ class OnLine(Task):
 class OnPlane(Task):
     """A point of a frame on a plane.
 
-    Attributes:
+    Args:
         frame: Name of a link or frame.
         through: A point of the plane (..., 3) in the world, in m.
         normal: Normal of the plane (..., 3), of any length.
         point: The point in the axes of the frame. Default: its origin.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import OnPlane
@@ -280,11 +302,11 @@ class OnPlane(Task):
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"through": (3,), "normal": (3,)}
     rows: ClassVar[int] = 1
 
-    def valid(self) -> np.ndarray:
-        """Return for each state whether the plane has a normal."""
-        return super().valid() & self.normal.any(axis=-1)
+    def _makes_sense(self) -> Any:
+        """Return whether the plane has a normal."""
+        return self.normal.any(axis=-1)
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the distance along the normal."""
         p, J = _point(robot, self.frame, self.point, q)
         normal = _unit(self.normal)
@@ -295,8 +317,10 @@ class OnPlane(Task):
 class CenterOfMass(Task):
     """The centre of mass of all moving bodies.
 
-    Attributes:
+    Args:
         target: Positions (..., 3) in the world, in m.
+        weight: Factor on the error, a number or one for each row. Default: 1.
+        priority: Tasks of a lower number come first. Default: 0.
 
     Example:
         >>> from linkwork.kinematics import CenterOfMass
@@ -308,7 +332,7 @@ class CenterOfMass(Task):
     target: Any
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"target": (3,)}
 
-    def error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
+    def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the translation to the target."""
         model, at = robot.model, nested_nodes(q)
         n = model.coordinates.nv
@@ -317,11 +341,6 @@ class CenterOfMass(Task):
         centre = center_of_mass(model, model.expand(moving))
         J = TracedArray([[slope_of(x, k) for k in range(n)] for x in centre])
         return self.target - robot.center_of_mass(q), J
-
-
-def axes_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes of one entry of a batch, from the last."""
-    return tuple(range(-len(shape), 0))
 
 
 def _hashable(value: Any) -> Any:
@@ -349,7 +368,12 @@ def _across(n: Any) -> Any:
     return np.stack([np.stack(row) for row in rows])
 
 
-def _is_rotation(R: np.ndarray) -> np.ndarray:
+def _turn(target: Any, R: Any) -> Any:
+    """Return the rotation vector from R to a target; NaN if that is no rotation."""
+    return np.where(_is_rotation(target), log(target @ R.T), np.nan)
+
+
+def _is_rotation(R: Any) -> Any:
     with np.errstate(all="ignore"):
-        gram = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
-        return (gram <= ROTATION) & (np.linalg.det(R) > 0)
+        off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
+        return (np.max(off, axis=(-2, -1)) <= ROTATION) & (np.linalg.det(R) > 0)
