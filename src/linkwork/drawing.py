@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import import_optional
+from .errors import LinkworkError, import_optional
+from .files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["STYLE", "name_lines", "styled"]
 
@@ -37,6 +41,17 @@ def styled() -> AbstractContextManager[None]:
     """
     import_optional("matplotlib.figure", "plot", "drawing")
     return import_optional("matplotlib.style", "plot", "drawing").context(["default", STYLE])
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure to a file, in the format of its suffix."""
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix[1:] not in known:
+        got, expected = path.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))
+        raise LinkworkError("the suffix is no format of figures", where=str(path), got=got, expected=expected)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:])
+    write_bytes(path, picture.getvalue())
 
 
 def name_lines(axes: Axes, size: float = 9.0) -> None:

@@ -40,7 +40,7 @@ from .sampled import SampledFunction, compile_sampled
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .kinematics import FollowedPath, Solutions, Task
+    from .kinematics import FollowedPath, Map, Solutions, Task
     from .sim import ContactForces, LinearSystem
 
 
@@ -484,6 +484,64 @@ class Robot(RobotFunctions):
         return follow(
             self, tasks, path, guess, posture=posture, limits=limits, tolerance=tolerance, restarts=restarts,
             largest_step=largest_step,
+        )  # fmt: skip
+
+    def workspace(
+        self,
+        frame: str,
+        quantity: str = "reach",
+        *,
+        plane: str | None = None,
+        at: float | None = None,
+        cells: int = 40,
+        samples: int = 1_000_000,
+        start: Any = None,
+        length: float | None = None,
+        progress: bool | Callable[[int, int], Any] | None = None,
+    ) -> Map:
+        """Map where the origin of a frame can be, and how well it moves or what it can carry there.
+
+        Low-discrepancy samples of the joints within their limits are counted in cells of the world. Each cell has the
+        best value of its samples. Loops are closed; for a plane, the joints are moved until the frame is on it.
+
+        With ``start`` the cells are solved one from another, by inverse kinematics with the orientation of the start.
+        The map then has one branch alone (one working mode). Values are negative beyond a position at which locked
+        motors do not hold the robot, in another assembly mode.
+
+        Args:
+            frame: Name of the frame.
+            quantity: "reach" (default); "dexterity", the share of all orientations; "conditioning", the inverse
+                condition number of the Jacobian by the motors; "payload", the largest mass in kg that the motors hold
+                at rest within their effort limits; "force", the largest force in N that they withstand from every
+                direction.
+            plane: "xy", "xz" or "yz". Default: none, the whole space.
+            at: Coordinate of the plane in m. Default: that of the frame at home, or at the start.
+            cells: Number of cells along the longest axis. Default: 40.
+            samples: Number of samples. Default: a million.
+            start: Positions (nq,) at which a map of one branch begins. Default: none, all samples.
+            length: Length in m that counts as one rad in the conditioning, 0 for translations alone. Default: 0; with
+                a start whose orientation is kept, the length that makes rotations there as large as translations.
+            progress: True for a progress bar, None (default) for one in a terminal, False for none; or a function of
+                (done, total).
+
+        Returns:
+            A Map with values, volume, share and their error.
+
+        Raises:
+            UnknownNameError: There is no such frame or quantity.
+            UnsupportedError: The robot moves freely, or a joint shifts without limits; or the motors have no effort
+                limits, for a payload.
+
+        Example:
+            >>> lifts = robot.workspace("panda_link8", "payload", plane="xz", samples=100_000)
+            >>> lifts.values.shape, lifts.unit
+            ((41, 34), 'kg')
+        """
+        from .kinematics.maps import workspace
+
+        return workspace(
+            self, frame, quantity, plane=plane, at=at, cells=cells, samples=samples, start=start, length=length,
+            progress=progress,
         )  # fmt: skip
 
     def contact_forces(

@@ -20,7 +20,7 @@ ALLOWED = {
     "files": set(),
     "timing": set(),
     "progress": set(),
-    "drawing": set(),
+    "drawing": {"files"},
     "html": set(),
     "rotations": set(),
     "linalg": {"program", "scalar"},

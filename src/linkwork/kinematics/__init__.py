@@ -1,6 +1,7 @@
 """Inverse kinematics: joint positions for poses, positions, directions and other tasks of frames."""
 
 from .inverse import Solutions
+from .maps import Map
 from .path_following import FollowedPath
 from .steps import Solution, solve
 from .tasks import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, Task
@@ -9,6 +10,7 @@ __all__ = [
     "CenterOfMass",
     "Direction",
     "FollowedPath",
+    "Map",
     "OnLine",
     "OnPlane",
     "Orientation",

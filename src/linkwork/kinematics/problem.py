@@ -145,7 +145,7 @@ class Problem:
         """
         places, low, span = self._seeded
         q = q.copy()
-        q[:, places] = low + _sequence(len(places), number) * span
+        q[:, places] = low + sequence(len(places), number) * span
         return q
 
     @cached_property
@@ -175,14 +175,15 @@ class Problem:
         return places, low, span
 
 
-def _sequence(size: int, number: int) -> np.ndarray:
-    """Return a point of a low-discrepancy sequence in the unit cube (Roberts 2018): multiples of powers of a root."""
-    if not size:
-        return np.zeros(0)
+def sequence(size: int, number: Any) -> np.ndarray:
+    """Return points (..., size) of a low-discrepancy sequence in the unit cube (Roberts 2018), by their numbers.
+
+    They are multiples of powers of a root.
+    """
     root = 2.0
     for _ in range(50):
         root = (1 + root) ** (1 / (size + 1))
-    return (0.5 + number * root ** -np.arange(1.0, size + 1)) % 1
+    return (0.5 + np.multiply.outer(number, root ** -np.arange(1.0, size + 1))) % 1
 
 
 def problem_of(robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool) -> Problem:

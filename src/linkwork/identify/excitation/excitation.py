@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...control import Reference
-from ...drawing import styled
+from ...drawing import styled, write_figure
 from ...errors import LinkworkError
 from ...notes import Note
 from ...quoting import in_plot
 from ...sim import Trajectory
-from ...sim.trajectory.plots import write_figure
 from ...table import Table, notebook
 from .fourier_from_rest import FourierFromRest
 from .motion_path import Path

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...drawing import styled
+from ...drawing import styled, write_figure
 from ...errors import LinkworkError, UnknownNameError
 from ...formulations import layouts
 from ...quoting import in_plot
-from ...sim.trajectory.plots import write_figure
 from .curves import Curve, FrictionCurve, curves_of, friction_curves
 
 if TYPE_CHECKING:

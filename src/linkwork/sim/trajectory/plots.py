@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...drawing import name_lines, styled
+from ...drawing import name_lines, styled, write_figure
 from ...errors import LinkworkError, UnknownNameError
-from ...files import write_bytes
 from ...quoting import in_plot
 
 if TYPE_CHECKING:
@@ -83,17 +81,6 @@ def _title(trajectory: Trajectory, what: list[str]) -> str:
     phase = f"phase of {SAMPLES} of them" if "phase" in what else ""
     how = ", ".join(filter(None, (bands, phase))) if trajectory.n_samples > SAMPLES else ""
     return f"{title}; {trajectory.n_samples} samples{how and ': '}{how}"
-
-
-def write_figure(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, in the format of its suffix."""
-    known = figure.canvas.get_supported_filetypes()
-    if path.suffix[1:] not in known:
-        got, expected = path.suffix or "no suffix", ", ".join(f".{name}" for name in sorted(known))
-        raise LinkworkError("the suffix is no format of figures", where=str(path), got=got, expected=expected)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:])
-    write_bytes(path, picture.getvalue())
 
 
 # -- kinds of plots: rows of one or two panels -------------------------------------------------------------------------

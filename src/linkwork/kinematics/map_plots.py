@@ -1,0 +1,71 @@
+"""Pictures of maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..drawing import styled, write_figure
+from ..quoting import in_plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from .maps import Map
+
+HIGHEST = 98  # percentile of the values at which the colours end
+
+
+def plot(result: Map, path: str | Path | None, axes: Axes | None) -> Figure:
+    """Draw a map; see ``Map.plot``."""
+    from matplotlib.figure import Figure
+
+    if axes is not None:
+        _panel(axes, result, [*result.edges], result.values)
+        return axes.figure.canvas.figure
+    with styled():
+        names = [*result.edges]
+        views = [("x", "z"), ("y", "z"), ("x", "y")] if len(names) == 3 else [tuple(names)]
+        figure = Figure(figsize=(4.6 * len(views) + 1, 4.6))
+        for k, view in enumerate(views):
+            panel = figure.add_subplot(1, len(views), k + 1)
+            _panel(panel, result, view, _seen(result, view), bar=k + 1 == len(views))
+        figure.suptitle(f"{in_plot(result.robot)}, {in_plot(result.frame)}: {result.meaning}")
+        if path is not None:
+            write_figure(figure, Path(path))
+    return figure
+
+
+def _seen(result: Map, view: Any) -> np.ndarray:
+    """Return the values as seen along the axis that a view does not have."""
+    if len(result.edges) < 3:
+        return result.values
+    along = next(k for k, axis in enumerate(result.edges) if axis not in view)
+    if result.quantity == "reach":
+        depth = result.reached.mean(axis=along)
+        return np.where(depth > 0, depth, np.nan)
+    best = np.where(result.reached, result.values, -np.inf).max(axis=along)
+    return np.where(result.reached.any(axis=along), best, np.nan)
+
+
+def _panel(axes: Axes, result: Map, view: Any, values: np.ndarray, bar: bool = True) -> None:
+    first, second = view
+    if [first, second] != [axis for axis in result.edges if axis in view]:
+        values = values.T
+    finite = values[np.isfinite(values)]
+    signed = bool((finite < 0).any())
+    high = float(np.percentile(np.abs(finite), HIGHEST)) if len(finite) else 1.0
+    colours: dict[str, Any] = {"vmin": -high if signed else 0, "vmax": high, "cmap": "RdBu" if signed else "viridis"}
+    mesh = axes.pcolormesh(result.edges[first], result.edges[second], values.T, rasterized=True, **colours)
+    if signed:
+        centres = result.centres
+        axes.contour(centres[first], centres[second], values.T, levels=[0], colors="black", linewidths=1.2)
+    axes.set(xlabel=f"{first} (m)", ylabel=f"{second} (m)", aspect="equal")
+    if bar:
+        over = "max" if np.nanmax(values) > high else "neither"
+        name = "share of the depth" if result.quantity == "reach" else result.meaning
+        unit = f" ({result.unit})" if result.unit else ""
+        axes.figure.colorbar(mesh, ax=axes, label=name + unit, extend=over, shrink=0.85)

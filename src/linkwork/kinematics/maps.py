@@ -1,0 +1,371 @@
+"""Maps: where a frame can be, and how well it moves or what it can carry there."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import LinkworkError, ShapeError, UnknownNameError, memory_reported
+from ..files import write_bytes
+from ..progress import Progress
+from ..rotations import exp, log
+from ..workspace import Workspace
+from .inverse import checked_positions
+from .map_samples import CHUNK, Flood, Sampler, flooded
+from .map_values import VALUES, WHERE, Value
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+AXES = "xyz"
+ORIENTATIONS = 60  # cells of all rotations, or sectors of those about one axis
+FLAT = 1e-6  # extent of an axis, as a share of the longest, below which the map does not have it
+MOST = 2**22  # cells
+
+
+@dataclass(frozen=True)
+class Map:
+    """Values over cells of a plane or of space: the result of ``Robot.workspace``.
+
+    Attributes:
+        quantity: Name of the quantity.
+        meaning: The quantity in words.
+        unit: Unit of the values.
+        robot: Name of the robot.
+        frame: Name of the frame.
+        edges: {axis: edges of its cells (n + 1,)} in m, for the axes x, y, z of the world that the map has.
+        at: {axis: coordinate} in m, of the other axes.
+        values: Best value of each cell; NaN where the frame was not found.
+        q: Positions (..., nq) with this value.
+        counts: Number of samples of each cell.
+        box: Least and largest coordinates (2, axes) of the frame.
+        samples: Number of samples; 0 if the cells were solved one from another.
+        length: Length in m that counts as much as one rad in the conditioning; 0 for translations alone.
+
+    Example:
+        >>> reach = robot.workspace("panda_link8", cells=20, samples=100_000)
+        >>> reach.values.shape, reach.volume() > 1
+        ((19, 19, 16), True)
+    """
+
+    quantity: str
+    meaning: str
+    unit: str
+    robot: str
+    frame: str
+    edges: dict[str, np.ndarray]
+    at: dict[str, float]
+    values: np.ndarray
+    q: np.ndarray
+    counts: np.ndarray
+    box: np.ndarray
+    samples: int = 0
+    length: float = 0.0
+
+    @property
+    def centres(self) -> dict[str, np.ndarray]:
+        """Centres of the cells along each axis, in m."""
+        return {axis: (edges[1:] + edges[:-1]) / 2 for axis, edges in self.edges.items()}
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Whether the frame was found in each cell."""
+        return self.counts > 0
+
+    @property
+    def size(self) -> float:
+        """Volume, area or length of a cell, in m^3, m^2 or m."""
+        return float(np.prod([edges[1] - edges[0] for edges in self.edges.values()]))
+
+    def volume(self, least: float = -np.inf) -> float:
+        """Return the volume, area or length of the workspace, in m^3, m^2 or m.
+
+        Half of each cell at the border counts.
+
+        Args:
+            least: Value from which on cells count. Default: all that are reached.
+
+        Returns:
+            The volume; ``error`` bounds its error.
+        """
+        with np.errstate(invalid="ignore"):
+            inside = self.values >= least
+        return float(inside.sum() - _border(inside).sum() / 2) * self.size
+
+    @property
+    def error(self) -> float:
+        """Bound of the error of ``volume()``: half the cells at the border, and the cells that the samples missed.
+
+        The number of those is estimated from the cells with one or two samples (Chao 1984).
+        """
+        return float(_border(self.reached).sum() / 2 + self.missed) * self.size
+
+    @property
+    def missed(self) -> float:
+        """Estimated number of cells that the frame can reach, but no sample did."""
+        once, twice = (int((self.counts == number).sum()) for number in (1, 2))
+        return once * (once - 1) / (2 * (twice + 1)) if self.samples else 0.0
+
+    @property
+    def share(self) -> float:
+        """Share of the bounding box of the workspace that the frame reaches."""
+        return min(1.0, self.volume() / float(np.prod(np.ptp(self.box, axis=0))))
+
+    def save(self, path: str | Path) -> None:
+        """Write the map as a NumPy file.
+
+        Args:
+            path: The file, .npz. It has the arrays values, q, counts and box, and for each axis its edges.
+        """
+        buffer = io.BytesIO()
+        arrays: dict[str, Any] = {"values": self.values, "q": self.q, "counts": self.counts, "box": self.box}
+        np.savez_compressed(buffer, **arrays, **self.edges)
+        write_bytes(path, buffer.getvalue())
+
+    def plot(self, path: str | Path | None = None, axes: Axes | None = None) -> Figure:
+        """Draw the map: a plane as it is, space as seen along each axis.
+
+        Seen along an axis, the reach is the share of the depth, and other quantities are the best along the line of
+        sight.
+
+        Args:
+            path: File for the picture: .png, .svg or .pdf. Default: none.
+            axes: Axes of matplotlib to draw into. Default: a new figure.
+
+        Returns:
+            The figure.
+
+        Raises:
+            UnsupportedError: matplotlib is not installed.
+        """
+        from .map_plots import plot
+
+        return plot(self, path, axes)
+
+
+def _border(inside: np.ndarray) -> np.ndarray:
+    """Return the cells inside with a neighbour, also across a corner, that is not."""
+    wide, inner = np.pad(inside, 1), inside.copy()
+    for shift in product((0, 1, 2), repeat=inside.ndim):
+        inner &= wide[tuple(slice(k, k + n) for k, n in zip(shift, inside.shape, strict=True))]
+    return inside & ~inner
+
+
+class Grid:
+    """Cells that grow with the points that come, and the best value of each.
+
+    Args:
+        axes: Indices of the axes of the world that the grid has.
+        size: Edge of a cell in m.
+        nq: Number of positions.
+        orientations: Number of orientations that are counted.
+    """
+
+    def __init__(self, axes: list[int], size: float, nq: int, orientations: int):
+        self.axes, self.size = axes, size
+        self.low = np.zeros(len(axes), int)
+        shape = (0,) * len(axes)
+        self.best, self.counts = np.full(shape, -np.inf), np.zeros(shape, int)
+        self.q, self.seen = np.zeros((*shape, nq)), np.zeros((*shape, orientations), bool)
+        self.box = np.array([np.full(len(axes), np.inf), np.full(len(axes), -np.inf)])
+
+    def add(self, points: np.ndarray, values: np.ndarray, q: np.ndarray, orientation: np.ndarray | None) -> None:
+        """Count points (n, 3) in their cells, and keep the best values."""
+        if not len(points):
+            return
+        points = points[:, self.axes]
+        self.box = np.stack([np.minimum(self.box[0], points.min(0)), np.maximum(self.box[1], points.max(0))])
+        cells = np.floor(points / self.size).astype(int)
+        self._include(cells.min(0), cells.max(0))
+        at = np.ravel_multi_index((cells - self.low).T, self.counts.shape)
+        self.counts.reshape(-1)[:] += np.bincount(at, minlength=self.counts.size)
+        order = np.lexsort((values, at))
+        last = order[np.append(np.diff(at[order]) > 0, True)]  # the best of each cell
+        best = self.best.reshape(-1)
+        last = last[values[last] > best[at[last]]]
+        best[at[last]] = values[last]
+        self.q.reshape(-1, q.shape[1])[at[last]] = q[last]
+        if orientation is not None:
+            self.seen.reshape(-1, ORIENTATIONS)[at, orientation] = True
+
+    def _include(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Grow, so that there are cells from ``low`` to ``high``."""
+        if self.counts.size:
+            low, high = np.minimum(low, self.low), np.maximum(high, self.low + self.counts.shape - 1)
+            if (low == self.low).all() and (high - low + 1 == self.counts.shape).all():
+                return
+        shape = tuple((high - low + 1).tolist())
+        if np.prod(shape, dtype=float) > MOST:
+            got, fix = f"{np.prod(shape, dtype=float):.3g} cells", "take fewer cells, or a plane"
+            raise LinkworkError("the map is too large", where=WHERE, got=got, expected=f"at most {MOST}", fix=fix)
+        old = tuple(slice(a, a + n) for a, n in zip(self.low - low, self.counts.shape, strict=True))
+        for name, empty in (("best", -np.inf), ("counts", 0), ("q", 0), ("seen", False)):
+            array = getattr(self, name)
+            wider = np.full((*shape, *array.shape[len(shape) :]), empty, array.dtype)
+            if array.size:
+                wider[old] = array
+            setattr(self, name, wider)
+        self.low = low
+
+
+class Turns:
+    """Numbers of the orientations of poses: one of 60 cells of all rotations, or a sector about a constant axis.
+
+    The cells are those nearest to each rotation of an icosahedron, and have the same size.
+    """
+
+    def __init__(self, poses: np.ndarray):
+        self.first = poses[0, :3, :3]
+        turns = log(self._relative(poses))
+        longest = turns[np.argmax(np.linalg.norm(turns, axis=1))]
+        self.axis = longest / max(float(np.linalg.norm(longest)), 1e-300)
+        self.about_one_axis = bool(np.abs(np.cross(turns, self.axis)).max() < 1e-9)
+
+    def _relative(self, poses: np.ndarray) -> np.ndarray:
+        return self.first.T @ poses[:, :3, :3]
+
+    def __call__(self, poses: np.ndarray) -> np.ndarray:
+        R = self._relative(poses)
+        if self.about_one_axis:
+            return np.floor((log(R) @ self.axis / (2 * np.pi)) % 1 * ORIENTATIONS).astype(int) % ORIENTATIONS
+        return np.argmax(R.reshape(-1, 9) @ self._icosahedral.reshape(-1, 9).T, axis=1)
+
+    @cached_property
+    def _icosahedral(self) -> np.ndarray:
+        """Rotations (60, 3, 3) of an icosahedron: products of a fifth and a third of a turn."""
+        fifth = exp(2 * np.pi / 5 * np.array([0, 1, (1 + 5**0.5) / 2]) / np.sqrt((5 + 5**0.5) / 2))
+        third = exp(2 * np.pi / 3 * np.ones(3) / np.sqrt(3))
+        rotations = [np.eye(3)]
+        for R in rotations:
+            for more in (R @ fifth, R @ third):
+                if not any(np.allclose(more, other) for other in rotations):
+                    rotations.append(more)
+        return np.array(rotations)
+
+
+def workspace(
+    robot: Workspace,
+    frame: str,
+    quantity: str,
+    *,
+    plane: str | None,
+    at: float | None,
+    cells: int,
+    samples: int,
+    start: Any,
+    length: float | None,
+    progress: bool | Callable[[int, int], Any] | None,
+) -> Map:
+    """Map a quantity; see ``Robot.workspace``."""
+    model = robot.model
+    model.frame(frame)
+    if quantity not in VALUES:
+        raise UnknownNameError("quantity", quantity, VALUES, where=WHERE)
+    _check_options(quantity, plane, at, cells, samples, start, length)
+    start = None if start is None else checked_positions(start, model.nq, f"{WHERE}, start")
+    flood = None if start is None else Flood(robot, frame, start)
+    home = np.array(model.home or model.coordinates.neutral()) if start is None else start
+    pose = robot.compiled("pose", frame=frame)
+    origin = pose(home)[:3, 3]
+    normal = AXES.index(({*AXES} - {*plane}).pop()) if plane else None
+    if normal is not None and at is not None:
+        origin[normal] = at
+    with memory_reported("this map", where=WHERE, fix="take fewer cells"):
+        if flood is not None:
+            flood.pose[:3, 3] = origin
+            length = flood.length() if length is None else length
+        value = VALUES[quantity].make(robot, frame, length or 0.0)
+        on = None if normal is None else (normal, float(origin[normal]))
+        maker = _Maker(robot, frame, Sampler(robot, frame, on), pose, cells)
+        grid = maker.sampled(value, quantity, samples, progress) if flood is None else maker.solved(flood, value)
+    order = sorted(range(len(grid.axes)), key=lambda k: (plane or AXES).index(AXES[grid.axes[k]]))
+    edges = {
+        AXES[grid.axes[k]]: (grid.low[k] + np.arange(grid.counts.shape[k] + 1)) * grid.size for k in order
+    }
+    reached = grid.counts > 0
+    best = grid.seen.mean(axis=-1) if quantity == "dexterity" else grid.best
+    turned = lambda x: np.ascontiguousarray(np.moveaxis(x, order, range(len(order))))  # noqa: E731
+    return Map(
+        quantity, VALUES[quantity].meaning, VALUES[quantity].unit, model.name, frame, edges,
+        {axis: float(origin[k]) for k, axis in enumerate(AXES) if k not in grid.axes},
+        turned(np.where(reached, best, np.nan)), turned(np.where(reached[..., None], grid.q, np.nan)),
+        turned(grid.counts), grid.box[:, order], 0 if flood else samples, length or 0.0,
+    )  # fmt: skip
+
+
+@dataclass
+class _Maker:
+    """What makes the cells of a map, from samples or one from another."""
+
+    robot: Workspace
+    frame: str
+    sampler: Sampler
+    pose: Callable[[np.ndarray], np.ndarray]
+    cells: int
+
+    def sampled(self, value: Value, quantity: str, samples: int, progress: Any) -> Grid:
+        grid, turns = None, None
+        with Progress(progress, samples, "samples") as bar:
+            for first in range(0, samples, CHUNK):
+                count = min(CHUNK, samples - first)
+                q = self.sampler(first, count)
+                poses = self.pose(q)
+                if len(q):
+                    grid = grid or self._grid(poses[:, :3, 3], quantity)
+                    turns = turns or Turns(poses)
+                    grid.add(poses[:, :3, 3], value(q), q, turns(poses) if quantity == "dexterity" else None)
+                bar.advance(count)
+        if grid is None:
+            raise LinkworkError(
+                "the frame reaches no point", where=WHERE, got=f"{samples} samples",
+                fix="take another plane or another coordinate `at`, or more samples",
+            )  # fmt: skip
+        return grid
+
+    def solved(self, flood: Flood, value: Value) -> Grid:
+        q = self.sampler(0, CHUNK // 16)
+        points = np.concatenate([self.pose(q)[:, :3, 3], flood.pose[None, :3, 3]])
+        grid = self._grid(points, "")
+        for cells, q, side in flooded(flood, grid.axes, grid.size, MOST):
+            points = np.zeros((len(cells), 3))
+            points[:, grid.axes] = (cells + 0.5) * grid.size
+            grid.add(points, value(q) * side, q, None)
+        return grid
+
+    def _grid(self, points: np.ndarray, quantity: str) -> Grid:
+        """Return a grid for what these points span."""
+        extent = np.ptp(points, axis=0)
+        if self.sampler.normal is not None:
+            extent[self.sampler.normal] = 0
+        axes = np.flatnonzero(extent > FLAT * extent.max()).tolist()
+        if not axes:
+            raise LinkworkError("the frame does not move", where=f"{WHERE}, frame", got=repr(self.frame))
+        size = float(extent.max()) / self.cells
+        return Grid(axes, size, self.robot.model.nq, ORIENTATIONS if quantity == "dexterity" else 0)
+
+
+def _check_options(
+    quantity: str, plane: Any, at: Any, cells: Any, samples: Any, start: Any, length: Any
+) -> None:
+    """Raise an error for wrong options."""
+    if plane is not None and plane not in ("xy", "yx", "xz", "zx", "yz", "zy"):
+        raise ShapeError("unknown plane", where=WHERE, got=repr(plane), expected="xy, xz or yz, or none for space")
+    if at is not None and plane is None:
+        raise ShapeError("a coordinate needs a plane", where=f"{WHERE}, at", got=at, fix='give plane="xz"')
+    for name, number, least in (("cells", cells, 1), ("samples", samples, 1)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+            raise ShapeError("wrong number", where=f"{WHERE}, {name}", got=repr(number), expected="1, 2, 3, ...")
+    for name, number in (("at", at), ("length", length)):
+        if number is not None and not (isinstance(number, (int, float, np.number)) and np.isfinite(number)):
+            raise ShapeError("wrong value", where=f"{WHERE}, {name}", got=repr(number), expected="a finite number, m")
+    if start is not None and quantity == "dexterity":
+        fix = "leave start out, to sample all orientations"
+        raise ShapeError("a map from a start has one orientation", where=f"{WHERE}, start", got=quantity, fix=fix)
