@@ -62,7 +62,7 @@ ALLOWED = {
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
     "kinematics": {"compose", "constraints", "formulations", "function", "iteration", "model", "program", "rotations"}
-    | {"scalar", "workspace"},
+    | {"drawing", "files", "progress", "scalar", "workspace"},
     "options": {"formulations", "metadata", "model", "targets"},
     "control": {"compose", "constraints", "formulations", "model", "program", "rotations", "sampled", "scalar"},
     "sim": {

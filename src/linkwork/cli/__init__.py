@@ -25,6 +25,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "ik": ("inverse_kinematics.inverse_kinematics", "Solve for joint positions at which a frame has a pose."),
+    "map": ("map.map_quantity", "Map where a frame can be, how well it moves and what it can carry there."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
     "excite": ("excite.excite", "Find an exciting trajectory for identification."),

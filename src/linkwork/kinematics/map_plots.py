@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from .maps import Map
 
+UNREACHED = "#EAEAEA"
 HIGHEST = 98  # percentile of the values at which the colours end
 
 
@@ -33,10 +34,15 @@ def plot(result: Map, path: str | Path | None, axes: Axes | None) -> Figure:
         for k, view in enumerate(views):
             panel = figure.add_subplot(1, len(views), k + 1)
             _panel(panel, result, view, _seen(result, view), bar=k + 1 == len(views))
-        figure.suptitle(f"{in_plot(result.robot)}, {in_plot(result.frame)}: {result.meaning}")
+        figure.suptitle(f"{in_plot(result.robot)}, {in_plot(result.frame)}: {result.meaning}{_plane(result)}")
         if path is not None:
             write_figure(figure, Path(path))
     return figure
+
+
+def _plane(result: Map) -> str:
+    """Return where the plane of a map is, for its title."""
+    return "".join(f", {axis} = {coordinate:.3g} m" for axis, coordinate in result.at.items())
 
 
 def _seen(result: Map, view: Any) -> np.ndarray:
@@ -56,16 +62,18 @@ def _panel(axes: Axes, result: Map, view: Any, values: np.ndarray, bar: bool = T
     if [first, second] != [axis for axis in result.edges if axis in view]:
         values = values.T
     finite = values[np.isfinite(values)]
-    signed = bool((finite < 0).any())
-    high = float(np.percentile(np.abs(finite), HIGHEST)) if len(finite) else 1.0
+    signed, share = bool((finite < 0).any()), result.quantity in ("reach", "dexterity")
+    high = 1.0 if share else float(np.percentile(np.abs(finite), HIGHEST))
     colours: dict[str, Any] = {"vmin": -high if signed else 0, "vmax": high, "cmap": "RdBu" if signed else "viridis"}
+    axes.grid(False)
+    axes.set_facecolor(UNREACHED)
     mesh = axes.pcolormesh(result.edges[first], result.edges[second], values.T, rasterized=True, **colours)
     if signed:
         centres = result.centres
         axes.contour(centres[first], centres[second], values.T, levels=[0], colors="black", linewidths=1.2)
     axes.set(xlabel=f"{first} (m)", ylabel=f"{second} (m)", aspect="equal")
     if bar:
-        over = "max" if np.nanmax(values) > high else "neither"
+        over = "max" if np.nanmax(np.abs(values)) > high else "neither"
         name = "share of the depth" if result.quantity == "reach" else result.meaning
         unit = f" ({result.unit})" if result.unit else ""
         axes.figure.colorbar(mesh, ax=axes, label=name + unit, extend=over, shrink=0.85)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,9 @@ TURN = 2 * np.pi
 
 class Sampler:
     """Positions all over the joint limits, at which loops are closed and the frame is on a plane, if there is one.
+
+    Positions of loops at which the motors have passed a singular position from home on are left out: they belong to
+    another assembly mode.
 
     Args:
         robot: The robot.
@@ -44,6 +46,8 @@ class Sampler:
         weight = 0.0 if plane is None else 1.0
         self.problem = problem_of(robot, [OnPlane(frame, through, normal, weight=weight)], True, False)
         self.moves = plane is not None or model.constrained
+        self.chunk = CHUNK // 8 if model.constrained else CHUNK
+        self.side = closing_side(self.problem, self.home, self.targets) if model.constrained else None
         self.places, self.low, self.span, self.rotations = _ranges(robot, _acting(robot, frame))
 
     def __call__(self, first: int, count: int) -> np.ndarray:
@@ -57,7 +61,7 @@ class Sampler:
             with np.errstate(all="ignore"):
                 q, solved, *_ = self.problem.steps(q, *self.targets, TOLERANCE)
             q = q[(solved > 0) & np.isfinite(q).all(axis=1)]
-        return q
+        return q if self.side is None else q[self.side(self.problem.slopes(q, *self.targets)) > 0]
 
 
 def _acting(robot: Workspace, frame: str) -> np.ndarray:
@@ -129,7 +133,7 @@ class Flood:
                 got=f"robot {robot.model.name!r}, frame {frame!r}", fix="leave start out, or lock joints",
             )  # fmt: skip
         self.start = start
-        self.reference: tuple[Side, ...] = ()
+        self.reference: tuple[Side, ...] = ()  # at the first solution
 
     def length(self) -> float:
         """Return the length in m that counts as one rad: the translations at the start over its rotations."""
@@ -150,15 +154,10 @@ class Flood:
             good = (solved > 0) & np.isfinite(q).all(axis=1)
             slopes = self.problem.slopes(np.where(good[:, None], q, self.start), target)
         if not self.reference:
-            self.reference = Side(slopes[0], range(slopes.shape[2])), self._closing(slopes[0])
+            branch = Side(slopes[0], range(slopes.shape[2]), range(slopes.shape[1]))
+            self.reference = branch, closing_side(self.problem, q[0], (target[0],))
         branch, side = (reference(slopes) for reference in self.reference)
         return q, good & (branch > 0), side
-
-    def _closing(self, slopes: np.ndarray) -> Side:
-        """Return the side of the positions at which locked motors do not hold the robot."""
-        model = self.robot.model
-        rows = range(self.problem.tasks[0].rows, len(slopes))
-        return Side(slopes, [k for k in range(slopes.shape[1]) if k not in model.mobility.motors], rows)
 
 
 class Side:
@@ -167,32 +166,39 @@ class Side:
     Of dependent rows those are chosen that are most independent in the first matrix.
     """
 
-    def __init__(self, first: np.ndarray, columns: Any, rows: Any = None):
-        self.columns, self.rows = [*columns], []
-        left = np.array(first[:, self.columns])
-        allowed = np.zeros(len(left), bool)
-        allowed[[*(range(len(left)) if rows is None else rows)]] = True
-        size = np.linalg.norm(left)
-        for _ in self.columns if allowed.any() else ():
-            sizes = np.where(allowed, np.linalg.norm(left, axis=1), 0.0)
+    def __init__(self, first: np.ndarray, columns: Iterable[int], rows: Iterable[int]):
+        self.columns, self.rows, self.sign = [*columns], [], 1.0
+        left = np.zeros((len(first), len(self.columns)))
+        left[[*rows]] = first[[*rows]][:, self.columns]
+        least = RANK * np.linalg.norm(left)
+        for _ in self.columns:
+            sizes = np.linalg.norm(left, axis=1)
             row = int(np.argmax(sizes))
-            if not sizes[row] > RANK * size:
+            if not sizes[row] > least:  # the first matrix is singular
                 self.rows = []
-                break
+                return
             self.rows.append(row)
             unit = left[row] / sizes[row]
             left -= np.outer(left @ unit, unit)
-        self.sign = 1.0
         self.sign = float(self(first[None])[0])
 
     def __call__(self, matrices: np.ndarray) -> np.ndarray:
-        """Return 1 on the side of the first matrix, -1 on the other; always 1 if it does not determine a side."""
+        """Return 1 on the side of the first matrix, -1 on the other; always 1 if the first one is singular."""
         if not self.rows:
             return np.ones(len(matrices))
         return np.sign(np.linalg.det(matrices[:, self.rows][:, :, self.columns])) * self.sign
 
 
-def flooded(flood: Flood, axes: list[int], size: float, most: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def closing_side(problem: Problem, q: np.ndarray, targets: Sequence[np.ndarray]) -> Side:
+    """Return the side of the positions at which locked motors do not hold the robot: slopes of its passive joints."""
+    slopes, motors = problem.slopes(q, *targets), problem.robot.model.mobility.motors
+    rows = range(sum(np.count_nonzero(task.weights()) for task in problem.tasks), len(slopes))
+    return Side(slopes, [k for k in range(slopes.shape[1]) if k not in motors], rows)
+
+
+def flooded(
+    flood: Flood, axes: list[int], size: float, most: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield cells (n, axes), positions and sides, wave after wave of neighbours, from the cell of the start on."""
     origin = flood.pose[:3, 3]
     centre = lambda cells: _centres(origin, axes, size, cells)  # noqa: E731

@@ -1,22 +1,26 @@
 """Values of maps: for many positions q at once, how well a frame moves there and what it can carry.
 
-``VALUES`` has a maker for each quantity of ``Robot.workspace``. It returns a function from q (n, nq) to values (n,).
+``VALUES`` has a maker for each quantity of ``Robot.workspace``. It takes the robot, the name of the frame, the length
+of a rad in m and some positions, and returns a function from q (n, nq) to values (n,).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, warn_caller
 from ..workspace import Workspace
 
 WHERE = "workspace"
+TINY = 1e-300
 RANK = 1e-9  # singular values below this share of the largest count as zero
 
 Value = Callable[[np.ndarray], np.ndarray]
+Maker = Callable[[Workspace, str, float, np.ndarray], Value]
 
 
 @dataclass(frozen=True)
@@ -25,46 +29,50 @@ class Quantity:
 
     meaning: str
     unit: str
-    make: Callable[[Workspace, str, float], Value]
+    make: Maker
 
 
-def reach(_: Workspace, __: str, ___: float) -> Value:
-    """Return a function that is 1 everywhere."""
+def reach(*_: Any) -> Value:
+    """Return a function that is 1 everywhere: the samples themselves are the map."""
     return lambda q: np.ones(len(q))
 
 
-def conditioning(robot: Workspace, frame: str, length: float) -> Value:
-    """Return the inverse condition number of the Jacobian by the motors, with ``length`` m for each rad.
+def conditioning(robot: Workspace, frame: str, length: float, some: np.ndarray) -> Value:
+    """Return the inverse condition number of the Jacobian by the motors; 0 where it does not exist.
 
-    Its rank is that of most positions: a planar arm is not singular for want of a third direction.
+    The smallest singular value that counts is that of the rank at some positions: a planar arm is not singular for want
+    of a third direction.
     """
-    jacobian, rank = _motor_jacobian(robot, frame), 0
+    jacobian = _motor_jacobian(robot, frame)
 
-    def value(q: np.ndarray) -> np.ndarray:
-        nonlocal rank
+    def sizes(q: np.ndarray) -> np.ndarray:
         J = jacobian(q)
         J = np.concatenate([J[:, :3], length * J[:, 3:]], axis=1) if length else J[:, :3]
-        finite = np.isfinite(J).all(axis=(1, 2))
-        sizes = np.linalg.svd(np.where(finite[:, None, None], J, 0.0), compute_uv=False)
-        rank = rank or int((sizes > RANK * sizes[:, :1]).sum(axis=1).max(initial=1))
-        return np.where(finite & (sizes[:, 0] > 0), sizes[:, rank - 1] / np.maximum(sizes[:, 0], 1e-300), 0.0)
+        return np.linalg.svd(np.where(np.isfinite(J).all(axis=(1, 2), keepdims=True), J, 0.0), compute_uv=False)
+
+    general = sizes(some)
+    rank = int((general > RANK * general[:, :1]).sum(axis=1).max(initial=1))
+
+    def value(q: np.ndarray) -> np.ndarray:
+        each = sizes(q)
+        return each[:, rank - 1] / np.maximum(each[:, 0], TINY)
 
     return value
 
 
-def payload(robot: Workspace, frame: str, _: float) -> Value:
+def payload(robot: Workspace, frame: str, *_: Any) -> Value:
     """Return the largest mass at the origin of the frame that the motors hold at rest, in kg.
 
     The forces are h + m w: h holds the robot, w the weight of a unit mass. Each motor with the limit L allows masses up
     to (L - h) / w, or (L + h) / -w. The mass is 0 where the motors cannot hold the robot alone.
     """
-    if not any(robot.model.gravity):
+    gravity = np.array([*robot.model.gravity], float)
+    if not gravity.any():
         raise UnsupportedError(
             "without gravity there is no largest payload", where=f"{WHERE}, robot {robot.model.name!r}",
             fix='load it with gravity=(0, 0, -9.81), or map "force"',
         )  # fmt: skip
     jacobian, holding, limits = _motor_jacobian(robot, frame), _holding(robot), _effort_limits(robot)
-    gravity = np.array([*robot.model.gravity], float)
 
     def value(q: np.ndarray) -> np.ndarray:
         return _largest(holding(q), -np.einsum("nij,i->nj", jacobian(q)[:, :3], gravity), limits)
@@ -72,7 +80,7 @@ def payload(robot: Workspace, frame: str, _: float) -> Value:
     return value
 
 
-def force(robot: Workspace, frame: str, _: float) -> Value:
+def force(robot: Workspace, frame: str, *_: Any) -> Value:
     """Return the largest force at the origin of the frame that the motors withstand from every direction, in N.
 
     A force F of the frame takes J^T F. The largest that one motor gives in its worst direction is its limit, less what
@@ -83,7 +91,7 @@ def force(robot: Workspace, frame: str, _: float) -> Value:
 
 
 VALUES = {
-    "reach": Quantity("reached", "", reach),
+    "reach": Quantity("reach", "", reach),
     "dexterity": Quantity("share of the orientations that are reached", "", reach),
     "conditioning": Quantity("inverse condition number of the Jacobian", "", conditioning),
     "payload": Quantity("largest payload held at rest", "kg", payload),
@@ -146,4 +154,7 @@ def _effort_limits(robot: Workspace) -> np.ndarray:
             "the motors have no effort limits", where=f"{WHERE}, robot {model.name!r}",
             fix='write them in the file, or robot.with_drives({"joint": {"effort_limit": 100}})',
         )  # fmt: skip
+    if np.isinf(limits).any():
+        names = [model.coordinates.joint_of(k).name for k in np.array(model.mobility.forced)[np.isinf(limits)]]
+        warn_caller(f"{WHERE}: joints without an effort limit hold any load: {', '.join(names)}")
     return limits

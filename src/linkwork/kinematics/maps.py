@@ -18,7 +18,7 @@ from ..progress import Progress
 from ..rotations import exp, log
 from ..workspace import Workspace
 from .inverse import checked_positions
-from .map_samples import CHUNK, Flood, Sampler, flooded
+from .map_samples import Flood, Sampler, flooded
 from .map_values import VALUES, WHERE, Value
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 AXES = "xyz"
 ORIENTATIONS = 60  # cells of all rotations, or sectors of those about one axis
 FLAT = 1e-6  # extent of an axis, as a share of the longest, below which the map does not have it
-MOST = 2**22  # cells
+MOST = 2**21  # cells
+SOME = 2**12  # samples that show what a robot can do at most positions
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class Map:
         """
         buffer = io.BytesIO()
         arrays: dict[str, Any] = {"values": self.values, "q": self.q, "counts": self.counts, "box": self.box}
-        np.savez_compressed(buffer, **arrays, **self.edges)
+        np.savez_compressed(buffer, **arrays, **self.edges)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
 
     def plot(self, path: str | Path | None = None, axes: Axes | None = None) -> Figure:
@@ -282,14 +283,12 @@ def workspace(
         if flood is not None:
             flood.pose[:3, 3] = origin
             length = flood.length() if length is None else length
-        value = VALUES[quantity].make(robot, frame, length or 0.0)
-        on = None if normal is None else (normal, float(origin[normal]))
-        maker = _Maker(robot, frame, Sampler(robot, frame, on), pose, cells)
-        grid = maker.sampled(value, quantity, samples, progress) if flood is None else maker.solved(flood, value)
+        sampler = Sampler(robot, frame, None if normal is None else (normal, float(origin[normal])))
+        value = VALUES[quantity].make(robot, frame, length or 0.0, sampler(0, SOME))
+        maker = _Maker(robot, sampler, pose, cells, quantity)
+        grid = maker.sampled(value, samples, progress) if flood is None else maker.solved(flood, value)
     order = sorted(range(len(grid.axes)), key=lambda k: (plane or AXES).index(AXES[grid.axes[k]]))
-    edges = {
-        AXES[grid.axes[k]]: (grid.low[k] + np.arange(grid.counts.shape[k] + 1)) * grid.size for k in order
-    }
+    edges = {AXES[grid.axes[k]]: (grid.low[k] + np.arange(grid.counts.shape[k] + 1)) * grid.size for k in order}
     reached = grid.counts > 0
     best = grid.seen.mean(axis=-1) if quantity == "dexterity" else grid.best
     turned = lambda x: np.ascontiguousarray(np.moveaxis(x, order, range(len(order))))  # noqa: E731
@@ -306,22 +305,23 @@ class _Maker:
     """What makes the cells of a map, from samples or one from another."""
 
     robot: Workspace
-    frame: str
     sampler: Sampler
     pose: Callable[[np.ndarray], np.ndarray]
     cells: int
+    quantity: str
 
-    def sampled(self, value: Value, quantity: str, samples: int, progress: Any) -> Grid:
+    def sampled(self, value: Value, samples: int, progress: Any) -> Grid:
+        """Return the cells that samples reach."""
         grid, turns = None, None
         with Progress(progress, samples, "samples") as bar:
-            for first in range(0, samples, CHUNK):
-                count = min(CHUNK, samples - first)
+            for first in range(0, samples, self.sampler.chunk):
+                count = min(self.sampler.chunk, samples - first)
                 q = self.sampler(first, count)
                 poses = self.pose(q)
                 if len(q):
-                    grid = grid or self._grid(poses[:, :3, 3], quantity)
+                    grid = grid or self._grid(poses[:, :3, 3])
                     turns = turns or Turns(poses)
-                    grid.add(poses[:, :3, 3], value(q), q, turns(poses) if quantity == "dexterity" else None)
+                    grid.add(poses[:, :3, 3], value(q), q, turns(poses) if self._turning else None)
                 bar.advance(count)
         if grid is None:
             raise LinkworkError(
@@ -331,30 +331,33 @@ class _Maker:
         return grid
 
     def solved(self, flood: Flood, value: Value) -> Grid:
-        q = self.sampler(0, CHUNK // 16)
-        points = np.concatenate([self.pose(q)[:, :3, 3], flood.pose[None, :3, 3]])
-        grid = self._grid(points, "")
+        """Return the cells that are solved one from another; samples give their size."""
+        grid = self._grid(np.concatenate([self.pose(self.sampler(0, SOME))[:, :3, 3], flood.pose[None, :3, 3]]))
         for cells, q, side in flooded(flood, grid.axes, grid.size, MOST):
             points = np.zeros((len(cells), 3))
             points[:, grid.axes] = (cells + 0.5) * grid.size
             grid.add(points, value(q) * side, q, None)
         return grid
 
-    def _grid(self, points: np.ndarray, quantity: str) -> Grid:
+    @property
+    def _turning(self) -> bool:
+        return self.quantity == "dexterity"
+
+    def _grid(self, points: np.ndarray) -> Grid:
         """Return a grid for what these points span."""
         extent = np.ptp(points, axis=0)
         if self.sampler.normal is not None:
             extent[self.sampler.normal] = 0
         axes = np.flatnonzero(extent > FLAT * extent.max()).tolist()
         if not axes:
-            raise LinkworkError("the frame does not move", where=f"{WHERE}, frame", got=repr(self.frame))
+            raise LinkworkError(
+                "the frame does not move", where=f"{WHERE}, frame", got=f"robot {self.robot.model.name!r}"
+            )
         size = float(extent.max()) / self.cells
-        return Grid(axes, size, self.robot.model.nq, ORIENTATIONS if quantity == "dexterity" else 0)
+        return Grid(axes, size, self.robot.model.nq, ORIENTATIONS if self._turning else 0)
 
 
-def _check_options(
-    quantity: str, plane: Any, at: Any, cells: Any, samples: Any, start: Any, length: Any
-) -> None:
+def _check_options(quantity: str, plane: Any, at: Any, cells: Any, samples: Any, start: Any, length: Any) -> None:
     """Raise an error for wrong options."""
     if plane is not None and plane not in ("xy", "yx", "xz", "zx", "yz", "zy"):
         raise ShapeError("unknown plane", where=WHERE, got=repr(plane), expected="xy, xz or yz, or none for space")
