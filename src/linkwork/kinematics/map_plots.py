@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,8 @@ def plot(result: Map, path: str | Path | None, axes: Axes | None) -> Figure:
         _panel(axes, result, [*result.edges], result.values)
         return axes.figure.canvas.figure
     with styled():
-        names = [*result.edges]
-        views = [("x", "z"), ("y", "z"), ("x", "y")] if len(names) == 3 else [tuple(names)]
-        figure = Figure(figsize=(4.6 * len(views) + 1, 4.6))
+        views = [("x", "z"), ("y", "z"), ("x", "y")] if len(result.edges) == 3 else [tuple(result.edges)]
+        figure = Figure(figsize=(4.6 * len(views) + 1, 4.2 * _tallest(result, views) + 0.8))
         for k, view in enumerate(views):
             panel = figure.add_subplot(1, len(views), k + 1)
             _panel(panel, result, view, _seen(result, view), bar=k + 1 == len(views))
@@ -38,6 +38,13 @@ def plot(result: Map, path: str | Path | None, axes: Axes | None) -> Figure:
         if path is not None:
             write_figure(figure, Path(path))
     return figure
+
+
+def _tallest(result: Map, views: Sequence[Any]) -> float:
+    """Return the largest height of a view, relative to its width."""
+    extent = {axis: float(np.ptp(edges)) for axis, edges in result.edges.items()}
+    ratios = [extent[view[1]] / extent[view[0]] if len(view) == 2 else 0.7 for view in views]
+    return min(max(0.4, *ratios), 2.0)
 
 
 def _plane(result: Map) -> str:
@@ -58,6 +65,12 @@ def _seen(result: Map, view: Any) -> np.ndarray:
 
 
 def _panel(axes: Axes, result: Map, view: Any, values: np.ndarray, bar: bool = True) -> None:
+    name = "share of the depth" if result.quantity == "reach" else result.meaning
+    name += f" ({result.unit})" if result.unit else ""
+    if len(view) == 1:
+        axes.stairs(values, result.edges[view[0]], fill=result.quantity == "reach")
+        axes.set(xlabel=f"{view[0]} (m)", ylabel=name)
+        return
     first, second = view
     if [first, second] != [axis for axis in result.edges if axis in view]:
         values = values.T
@@ -72,8 +85,6 @@ def _panel(axes: Axes, result: Map, view: Any, values: np.ndarray, bar: bool = T
         centres = result.centres
         axes.contour(centres[first], centres[second], values.T, levels=[0], colors="black", linewidths=1.2)
     axes.set(xlabel=f"{first} (m)", ylabel=f"{second} (m)", aspect="equal")
-    if bar:
+    if bar and (result.quantity != "reach" or len(result.edges) == 3):
         over = "max" if np.nanmax(np.abs(values)) > high else "neither"
-        name = "share of the depth" if result.quantity == "reach" else result.meaning
-        unit = f" ({result.unit})" if result.unit else ""
-        axes.figure.colorbar(mesh, ax=axes, label=name + unit, extend=over, shrink=0.85)
+        axes.figure.colorbar(mesh, ax=axes, label=name, extend=over, shrink=0.85)

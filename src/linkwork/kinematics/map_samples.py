@@ -22,8 +22,8 @@ TURN = 2 * np.pi
 class Sampler:
     """Positions all over the joint limits, at which loops are closed and the frame is on a plane, if there is one.
 
-    Positions of loops at which the motors have passed a singular position from home on are left out: they belong to
-    another assembly mode.
+    Positions of loops on another side than home of the positions at which the motors, or the independent joints, do not
+    determine the others are left out: they belong to other assembly modes.
 
     Args:
         robot: The robot.
@@ -47,7 +47,8 @@ class Sampler:
         self.problem = problem_of(robot, [OnPlane(frame, through, normal, weight=weight)], True, False)
         self.moves = plane is not None or model.constrained
         self.chunk = CHUNK // 8 if model.constrained else CHUNK
-        self.side = closing_side(self.problem, self.home, self.targets) if model.constrained else None
+        known = {model.mobility.motors, model.mobility.configuration} if model.constrained else ()
+        self.sides = [closing_side(self.problem, self.home, self.targets, joints) for joints in known]
         self.places, self.low, self.span, self.rotations = _ranges(robot, _acting(robot, frame))
 
     def __call__(self, first: int, count: int) -> np.ndarray:
@@ -61,7 +62,10 @@ class Sampler:
             with np.errstate(all="ignore"):
                 q, solved, *_ = self.problem.steps(q, *self.targets, TOLERANCE)
             q = q[(solved > 0) & np.isfinite(q).all(axis=1)]
-        return q if self.side is None else q[self.side(self.problem.slopes(q, *self.targets)) > 0]
+        if self.sides:
+            slopes = self.problem.slopes(q, *self.targets)
+            q = q[np.all([side(slopes) > 0 for side in self.sides], axis=0)]
+        return q
 
 
 def _acting(robot: Workspace, frame: str) -> np.ndarray:
@@ -155,7 +159,10 @@ class Flood:
             slopes = self.problem.slopes(np.where(good[:, None], q, self.start), target)
         if not self.reference:
             branch = Side(slopes[0], range(slopes.shape[2]), range(slopes.shape[1]))
-            self.reference = branch, closing_side(self.problem, q[0], (target[0],))
+            self.reference = (
+                branch,
+                closing_side(self.problem, q[0], (target[0],), self.problem.robot.model.mobility.motors),
+            )
         branch, side = (reference(slopes) for reference in self.reference)
         return q, good & (branch > 0), side
 
@@ -189,11 +196,11 @@ class Side:
         return np.sign(np.linalg.det(matrices[:, self.rows][:, :, self.columns])) * self.sign
 
 
-def closing_side(problem: Problem, q: np.ndarray, targets: Sequence[np.ndarray]) -> Side:
-    """Return the side of the positions at which locked motors do not hold the robot: slopes of its passive joints."""
-    slopes, motors = problem.slopes(q, *targets), problem.robot.model.mobility.motors
+def closing_side(problem: Problem, q: np.ndarray, targets: Sequence[np.ndarray], known: Iterable[int]) -> Side:
+    """Return the side of the positions at which the known joints do not hold the others."""
+    slopes = problem.slopes(q, *targets)
     rows = range(sum(np.count_nonzero(task.weights()) for task in problem.tasks), len(slopes))
-    return Side(slopes, [k for k in range(slopes.shape[1]) if k not in motors], rows)
+    return Side(slopes, [k for k in range(slopes.shape[1]) if k not in known], rows)
 
 
 def flooded(

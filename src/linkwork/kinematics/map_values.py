@@ -93,7 +93,7 @@ def force(robot: Workspace, frame: str, *_: Any) -> Value:
 VALUES = {
     "reach": Quantity("reach", "", reach),
     "dexterity": Quantity("share of the orientations that are reached", "", reach),
-    "conditioning": Quantity("inverse condition number of the Jacobian", "", conditioning),
+    "conditioning": Quantity("inverse condition number", "", conditioning),
     "payload": Quantity("largest payload held at rest", "kg", payload),
     "force": Quantity("largest force in every direction", "N", force),
 }
