@@ -1,7 +1,6 @@
 """Maps of workspaces: closed forms of areas, payloads and singular curves; limits, loops, branches, bad input."""
 
 import itertools
-import warnings
 
 import numpy as np
 import pytest
@@ -33,6 +32,10 @@ def limited(robot, *efforts):
     return robot.with_drives({n: {"effort_limit": x} for n, x in zip(robot.motor_names, efforts, strict=True)})
 
 
+def effort_limits(robot) -> np.ndarray:
+    return np.array([joint.effort_limit for joint in robot.coordinates.joints if joint.name in robot.motor_names])
+
+
 def centres(result: Map) -> np.ndarray:
     """Centres of the cells (..., axes)."""
     return np.stack(np.meshgrid(*result.centres.values(), indexing="ij"), axis=-1)
@@ -45,7 +48,7 @@ def centres(result: Map) -> np.ndarray:
 def test_area_of_an_annulus(cells):
     result = planar().workspace("tip", cells=cells, samples=400_000)
     true = np.pi * (1.6**2 - 0.4**2)
-    assert abs(result.volume() - true) < min(result.error, 2.5 / cells)
+    assert abs(result.volume() - true) < min(result.error, 4 / cells)
     assert result.error < 60 / cells
     assert abs(result.share - true / 3.2**2) < 1 / cells
     np.testing.assert_allclose(result.box, [[-1.6, -1.6], [1.6, 1.6]], atol=1e-3)
@@ -79,20 +82,15 @@ def test_volume_of_a_scara():
 
 
 def test_a_mimic_joint_holds_its_leader_within_its_limits():
-    joints = [{"name": "lead", "kind": "prismatic", "link": "a", "limits": [0, 5]}]
     text = """<robot name="pair"><link name="base"/><link name="a"/><link name="b"/>
     <joint name="lead" type="prismatic"><parent link="base"/><child link="a"/><axis xyz="1 0 0"/>
       <limit lower="0" upper="5" effort="10" velocity="1"/></joint>
     <joint name="follow" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
       <limit lower="-1" upper="0.5" effort="10" velocity="1"/><mimic joint="lead" multiplier="0.5"/></joint></robot>"""
-    assert joints
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        robot = linkwork.load(text=text)
-    result = robot.workspace("b", cells=30, samples=1000)
+    result = linkwork.load(text=text).workspace("b", cells=30, samples=1000)
     np.testing.assert_allclose(result.box, [[0], [1.5]], atol=0.01)  # the leader ends at 1
-    assert list(result.edges) == ["x"] and abs(result.volume() - 1.5) <= result.error
-    assert result.values.shape == (30,) or result.values.shape == (31,)
+    assert list(result.edges) == ["x"] and abs(result.volume() - 1.5) <= result.error < 0.06
+    assert result.values.shape == (30,)
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -135,12 +133,14 @@ def test_reach_agrees_with_inverse_kinematics():
     assert not far.solved.any()
 
 
-def test_missed_cells_are_estimated():
+def test_errors_are_estimated():
     robot = linkwork.load("panda")
-    coarse, fine = (robot.workspace("panda_link8", cells=30, samples=n) for n in (100_000, 3_000_000))
-    missing = fine.reached.sum() - coarse.reached.sum()
-    assert missing > 500 and 0.5 < coarse.missed / missing < 1.5
-    assert fine.missed < 0.2 * coarse.missed and fine.error < coarse.error
+    coarse, middle, fine = (robot.workspace("panda_link8", cells=30, samples=n) for n in (100_000, 500_000, 3_000_000))
+    for each in (coarse, middle):
+        missing = fine.reached.sum() - each.reached.sum()
+        assert missing > 300 and 0.3 < each.missed / missing < 1.2
+        assert abs(each.volume() - fine.volume()) < each.error
+    assert fine.missed < middle.missed < coarse.missed and fine.error < middle.error < coarse.error
 
 
 def test_results_are_the_same_again_and_progress_is_reported():
@@ -171,10 +171,11 @@ def test_dexterity_of_a_planar_arm_with_a_wrist():
                         {"name": "j3", "link": "c", "d": 0.6}],
              "links": [{"link": name, "M": 1.0, "central": [0.1] * 3} for name in "abc"], "frames": []}  # fmt: skip
     whole = planar(**wrist).workspace("c", "dexterity", cells=15)
-    assert np.nanmin(whole.values) == 1
-    half = planar(**wrist, limits=[(0, 1e-9), (0, 1e-9), (0, np.pi)])
+    away = np.linalg.norm(centres(whole), axis=-1)
+    assert (whole.values[(away > 0.5) & (away < 1.5)] == 1).all()
+    still = planar(**wrist, limits=[(0, 1e-10), (0, 1e-10), (0, np.pi)])
     with pytest.raises(linkwork.LinkworkError, match="does not move"):
-        half.workspace("c", "dexterity", samples=1000)
+        still.workspace("c", "dexterity", samples=1000)
     half = planar(**wrist, limits=[(0, 0.01), (0, 0.01), (0, np.pi)]).workspace("c", "dexterity", cells=1)
     assert np.nanmax(half.values) == pytest.approx(0.5, abs=0.04)
 
@@ -241,14 +242,10 @@ def test_singular_curves_of_a_five_bar():
         assert (elbows == elbows[0]).all()  # one working mode
         modes.add(tuple(elbows[0]))
         away = np.stack([np.hypot(*(centres(result) - [0, y]).transpose(2, 0, 1)) - 0.3 for y in (meeting, -meeting)])
-        both = np.abs(
-            np.stack([np.sin(q[..., 0]), np.sin(q[..., 2])]) * 0.2 - meeting * np.array([1, -1])[:, None, None, None]
-        )
         size = result.edges["x"][1] - result.edges["x"][0]
         crossed = [(a, b) for axis in (0, 1) for a, b in [pairs(result.values, axis)]]
         for (a, b), near in zip(crossed, [pairs(np.abs(away).min(0), axis)[0] for axis in (0, 1)], strict=True):
             assert (near[(a * b) < 0] < 1.5 * size).all()
-        assert both.shape[0] == 2
         x, y = centres(result).transpose(2, 0, 1)
         left, right = np.hypot(x + 0.06, y), np.hypot(x - 0.06, y)
         inside = (np.minimum(left, right) > 0.1 + size) & (np.maximum(left, right) < 0.5 - size)
@@ -269,15 +266,9 @@ def test_both_sides_of_a_singular_curve_are_assembly_modes():
     starts = robot.inverse_kinematics(Position("tool", [0.05, 0.3, 0]), solutions="all").require()
     result = robot.workspace("tool", "conditioning", start=starts[1], cells=60)
     assert (result.values > 0.05).sum() > 300 < (result.values < -0.05).sum()
-    elbow = lambda q: (
-        np.array([[-0.06, 0], [0.06, 0]])
-        + 0.2
-        * np.stack(  # noqa: E731
-            [np.cos(q[..., [0, 2]]), np.sin(q[..., [0, 2]])], axis=-1
-        )
-    )
     tip = robot.pose("tool", result.q[result.reached])[:, :2, 3]
-    a, b = np.moveaxis(elbow(result.q[result.reached]), 1, 0)
+    angles = result.q[result.reached][:, [0, 2]]
+    a, b = np.moveaxis([[-0.06, 0], [0.06, 0]] + 0.2 * np.stack([np.cos(angles), np.sin(angles)], axis=-1), 1, 0)
     side = (b - a)[:, 0] * (tip - a)[:, 1] - (b - a)[:, 1] * (tip - a)[:, 0]
     values = result.values[result.reached]
     assert (np.sign(side) == np.sign(values) * np.sign(side[0]) * np.sign(values[0])).all()
@@ -337,21 +328,15 @@ def test_payload_of_a_planar_arm():
         best[cell] = max(best.get(cell, 0), mass)
     shape = result.values.shape
     checked = [c for c in best if all(0 <= k < n for k, n in zip(c, shape, strict=True)) and result.counts[c] > 500]
-    assert len(checked) > 100 and all(result.values[c] > 0.99 * best[c] for c in checked)
+    checked = [c for c in checked if result.edges["x"][c[0]] > 0.4]  # nearer to the axis it has no bound
+    assert len(checked) > 40 and all(result.values[c] > 0.99 * best[c] for c in checked)
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5e", "delta", "gough-stewart", "parallelogram"])
 def test_payload_loads_one_motor_to_its_limit(name):
     robot, frame = linkwork.load(name), {**FRAMES, "ur5e": "tool0"}[name]
     result = robot.workspace(frame, "payload", cells=8, samples=20_000)
-    limits = np.array(
-        [
-            robot.model.joint_named(n).effort_limit
-            if hasattr(robot.model, "joint_named")
-            else next(j for j in robot.coordinates.joints if j.name == n).effort_limit
-            for n in robot.motor_names
-        ]
-    )
+    limits = effort_limits(robot)
     zero, cells = np.zeros(robot.nv), np.argwhere(result.reached & (result.values > 0) & (result.values < 1e6))
     for cell in map(tuple, np.random.default_rng(0).choice(cells, 5)):
         loaded = robot.with_payload(frame, float(result.values[cell]))
@@ -360,9 +345,9 @@ def test_payload_loads_one_motor_to_its_limit(name):
 
 
 def test_payload_is_zero_where_the_arm_falls():
-    result = limited(planar(), 30.0, 100.0).workspace("tip", "payload", cells=10, samples=20_000)
+    result = limited(planar(), 15.0, 100.0).workspace("tip", "payload", cells=10, samples=20_000)
     q = result.q[result.reached]
-    holds = np.abs(9.81 * (3 * np.cos(q[:, 0]) + 0.6 * np.cos(q.sum(1)))) <= 30
+    holds = np.abs(9.81 * (3 * np.cos(q[:, 0]) + 0.6 * np.cos(q.sum(1)))) <= 15
     assert ((result.values[result.reached] > 0) == holds).all() and not holds.all()
 
 
@@ -370,7 +355,7 @@ def test_payload_is_zero_where_the_arm_falls():
 def test_force_in_every_direction(name):
     robot, frame = linkwork.load(name), FRAMES[name]
     result = robot.workspace(frame, "force", cells=8, samples=20_000)
-    limits = np.array([j.effort_limit for j in robot.coordinates.joints if j.name in robot.motor_names])
+    limits = effort_limits(robot)
     rng, zero = np.random.default_rng(0), np.zeros(robot.nv)
     cells = np.argwhere(result.reached & (result.values > 0))
     for cell in map(tuple, rng.choice(cells, 5)):
@@ -380,7 +365,7 @@ def test_force_in_every_direction(name):
         push *= result.values[cell] / np.linalg.norm(push, axis=1, keepdims=True)
         wrench = np.concatenate([push @ R, np.zeros((4000, 3))], axis=1)
         loaded = robot.compile("inverse_dynamics", wrenches=[frame])
-        use = np.max(np.abs(loaded(q, zero, zero, wrench)) / limits)
+        use = np.max(np.abs(loaded(q, zero, zero, wrench[:, None])) / limits)
         assert 0.97 < use <= 1 + 1e-9
 
 
@@ -443,7 +428,7 @@ def robot_on_a_rail(limits=(0, 1)):
         ("panda", "panda_link8", {"cells": 1000}, "too large"),
         ("ur5e", "tool0", {"start": [0.0] * 6, "quantity": "dexterity"}, "one orientation"),
         ("planar2r", "tip", {"quantity": "payload"}, "no effort limits"),
-        ("planar2r", "tip", {"start": [0.0, 0.0]}, "cannot move to the centre of its cell"),
+        ("ur5e", "tool0", {"start": [0.3, -1.2, 1.4, -0.4, 1.1, 0.2], "plane": "xz", "at": 5.0}, "centre of its cell"),
         ("quadruped", "trunk", {}, "moves freely"),
         ("car", "chassis", {}, "moves freely"),
     ],

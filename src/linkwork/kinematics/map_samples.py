@@ -204,13 +204,18 @@ def closing_side(problem: Problem, q: np.ndarray, targets: Sequence[np.ndarray],
 
 
 def flooded(
-    flood: Flood, axes: list[int], size: float, most: int
+    flood: Flood, axes: list[int], corner: np.ndarray, size: float, most: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield cells (n, axes), positions and sides, wave after wave of neighbours, from the cell of the start on."""
+    """Yield centres of cells (n, 3), positions and sides, wave after wave of neighbours, from the start on."""
     origin = flood.pose[:3, 3]
-    centre = lambda cells: _centres(origin, axes, size, cells)  # noqa: E731
-    cells = np.floor(origin[axes] / size).astype(int)[None]
-    q, good, side = flood.solve(centre(cells), flood.start[None])
+
+    def centres(cells: np.ndarray) -> np.ndarray:
+        points = np.tile(origin, (len(cells), 1))
+        points[:, axes] = corner + (cells + 0.5) * size
+        return points
+
+    cells = np.floor((origin[axes] - corner) / size).astype(int)[None]
+    q, good, side = flood.solve(centres(cells), flood.start[None])
     if not good[0]:
         raise LinkworkError(
             "the frame cannot move to the centre of its cell", where=f"{WHERE}, start",
@@ -219,7 +224,7 @@ def flooded(
     known = {tuple(cells[0].tolist())}
     steps = [np.array(step) for step in product((-1, 0, 1), repeat=len(axes)) if sum(map(abs, step)) == 1]
     while len(cells):
-        yield cells, q, side
+        yield centres(cells), q, side
         guesses = {}
         for step in steps:
             for cell, guess in zip(map(tuple, (cells + step).tolist()), q, strict=True):
@@ -230,13 +235,6 @@ def flooded(
         if len(known) > most:
             raise LinkworkError("the workspace has no end", where=WHERE, fix="give limits to joints that shift")
         cells = np.array([*guesses])
-        q, good, side = flood.solve(centre(cells), np.array([*guesses.values()]))
+        q, good, side = flood.solve(centres(cells), np.array([*guesses.values()]))
         cells, q, side = cells[good], q[good], side[good]
         known.update(map(tuple, cells.tolist()))
-
-
-def _centres(origin: np.ndarray, axes: list[int], size: float, cells: np.ndarray) -> np.ndarray:
-    """Return the centres (n, 3) of cells; other coordinates are those of ``origin``."""
-    points = np.tile(origin, (len(cells), 1))
-    points[:, axes] = (cells + 0.5) * size
-    return points

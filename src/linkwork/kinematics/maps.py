@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 AXES = "xyz"
 ORIENTATIONS = 60  # cells of all rotations, or sectors of those about one axis
 FLAT = 1e-6  # extent of an axis, as a share of the longest, below which the map does not have it
+STILL = 1e-9  # the same in m: rounding
+MARGIN = 1.01  # of the cells around the first samples
 MOST = 2**21  # cells
 SOME = 2**12  # samples that show what a robot can do at most positions
 
@@ -47,7 +49,7 @@ class Map:
         values: Best value of each cell; NaN where the frame was not found.
         q: Positions (..., nq) with this value.
         counts: Number of samples of each cell.
-        box: Least and largest coordinates (2, axes) of the frame.
+        box: Least and largest coordinates (2, axes) of the samples, or of cells solved one from another.
         samples: Number of samples; 0 if the cells were solved one from another.
         length: Length in m that counts as much as one rad in the conditioning; 0 for translations alone.
 
@@ -82,36 +84,38 @@ class Map:
         return self.counts > 0
 
     @property
-    def size(self) -> float:
-        """Volume, area or length of a cell, in m^3, m^2 or m."""
-        return float(np.prod([edges[1] - edges[0] for edges in self.edges.values()]))
+    def _sizes(self) -> np.ndarray:
+        """Volume, area or length of each cell inside the bounding box."""
+        sides = zip(self.edges.values(), *self.box, strict=True)
+        widths = np.ix_(*(np.diff(np.clip(edges, low, high)) for edges, low, high in sides))
+        return np.prod(np.broadcast_arrays(*widths), axis=0)
 
     def volume(self, least: float = -np.inf) -> float:
         """Return the volume, area or length of the workspace, in m^3, m^2 or m.
 
-        Half of each cell at the border counts.
+        Samples may be anywhere in a cell, so that half of each cell at the border counts.
 
         Args:
             least: Value from which on cells count. Default: all that are reached.
 
         Returns:
-            The volume; ``error`` bounds its error.
+            The volume.
         """
         with np.errstate(invalid="ignore"):
             inside = self.values >= least
-        return float(inside.sum() - _border(inside).sum() / 2) * self.size
+        return float(np.sum(self._sizes * (inside - _border(inside, True) / 2 * (self.samples > 0))))
 
     @property
     def error(self) -> float:
-        """Bound of the error of ``volume()``: half the cells at the border, and the cells that the samples missed.
-
-        The number of those is estimated from the cells with one or two samples (Chao 1984).
-        """
-        return float(_border(self.reached).sum() / 2 + self.missed) * self.size
+        """Largest error of ``volume()`` that is expected: half the cells at the border, and those that were missed."""
+        return float(np.sum(self._sizes * _border(self.reached, False)) / 2 + self._sizes.max() * self.missed)
 
     @property
     def missed(self) -> float:
-        """Estimated number of cells that the frame can reach, but no sample did."""
+        """Number of cells that the frame can reach, but no sample did; estimated from below (Chao 1984).
+
+        It follows from the numbers of cells with one and with two samples.
+        """
         once, twice = (int((self.counts == number).sum()) for number in (1, 2))
         return once * (once - 1) / (2 * (twice + 1)) if self.samples else 0.0
 
@@ -152,9 +156,9 @@ class Map:
         return plot(self, path, axes)
 
 
-def _border(inside: np.ndarray) -> np.ndarray:
-    """Return the cells inside with a neighbour, also across a corner, that is not."""
-    wide, inner = np.pad(inside, 1), inside.copy()
+def _border(inside: np.ndarray, around: bool) -> np.ndarray:
+    """Return the cells inside with a neighbour, also across a corner, that is not; ``around``: cells around all."""
+    wide, inner = np.pad(inside, 1, constant_values=around), inside.copy()
     for shift in product((0, 1, 2), repeat=inside.ndim):
         inner &= wide[tuple(slice(k, k + n) for k, n in zip(shift, inside.shape, strict=True))]
     return inside & ~inner
@@ -165,13 +169,14 @@ class Grid:
 
     Args:
         axes: Indices of the axes of the world that the grid has.
+        origin: A corner of a cell (axes,) in m.
         size: Edge of a cell in m.
         nq: Number of positions.
         orientations: Number of orientations that are counted.
     """
 
-    def __init__(self, axes: list[int], size: float, nq: int, orientations: int):
-        self.axes, self.size = axes, size
+    def __init__(self, axes: list[int], origin: np.ndarray, size: float, nq: int, orientations: int):
+        self.axes, self.origin, self.size = axes, origin, size
         self.low = np.zeros(len(axes), int)
         shape = (0,) * len(axes)
         self.best, self.counts = np.full(shape, -np.inf), np.zeros(shape, int)
@@ -184,7 +189,7 @@ class Grid:
             return
         points = points[:, self.axes]
         self.box = np.stack([np.minimum(self.box[0], points.min(0)), np.maximum(self.box[1], points.max(0))])
-        cells = np.floor(points / self.size).astype(int)
+        cells = np.floor((points - self.origin) / self.size).astype(int)
         self._include(cells.min(0), cells.max(0))
         at = np.ravel_multi_index((cells - self.low).T, self.counts.shape)
         self.counts.reshape(-1)[:] += np.bincount(at, minlength=self.counts.size)
@@ -288,7 +293,10 @@ def workspace(
         maker = _Maker(robot, sampler, pose, cells, quantity)
         grid = maker.sampled(value, samples, progress) if flood is None else maker.solved(flood, value)
     order = sorted(range(len(grid.axes)), key=lambda k: (plane or AXES).index(AXES[grid.axes[k]]))
-    edges = {AXES[grid.axes[k]]: (grid.low[k] + np.arange(grid.counts.shape[k] + 1)) * grid.size for k in order}
+    edges = {
+        AXES[grid.axes[k]]: grid.origin[k] + (grid.low[k] + np.arange(grid.counts.shape[k] + 1)) * grid.size
+        for k in order
+    }
     reached = grid.counts > 0
     best = grid.seen.mean(axis=-1) if quantity == "dexterity" else grid.best
     turned = lambda x: np.ascontiguousarray(np.moveaxis(x, order, range(len(order))))  # noqa: E731
@@ -333,10 +341,9 @@ class _Maker:
     def solved(self, flood: Flood, value: Value) -> Grid:
         """Return the cells that are solved one from another; samples give their size."""
         grid = self._grid(np.concatenate([self.pose(self.sampler(0, SOME))[:, :3, 3], flood.pose[None, :3, 3]]))
-        for cells, q, side in flooded(flood, grid.axes, grid.size, MOST):
-            points = np.zeros((len(cells), 3))
-            points[:, grid.axes] = (cells + 0.5) * grid.size
+        for points, q, side in flooded(flood, grid.axes, grid.origin, grid.size, MOST):
             grid.add(points, value(q) * side, q, None)
+        grid.box += [[-grid.size / 2], [grid.size / 2]]
         return grid
 
     @property
@@ -345,16 +352,18 @@ class _Maker:
 
     def _grid(self, points: np.ndarray) -> Grid:
         """Return a grid for what these points span."""
-        extent = np.ptp(points, axis=0)
+        low, high = points.min(axis=0), points.max(axis=0)
+        extent = MARGIN * (high - low)
         if self.sampler.normal is not None:
             extent[self.sampler.normal] = 0
-        axes = np.flatnonzero(extent > FLAT * extent.max()).tolist()
+        axes = np.flatnonzero(extent > max(FLAT * extent.max(), STILL)).tolist()
         if not axes:
             raise LinkworkError(
                 "the frame does not move", where=f"{WHERE}, frame", got=f"robot {self.robot.model.name!r}"
             )
         size = float(extent.max()) / self.cells
-        return Grid(axes, size, self.robot.model.nq, ORIENTATIONS if self._turning else 0)
+        origin = ((low + high - self.cells * size) / 2)[axes]
+        return Grid(axes, origin, size, self.robot.model.nq, ORIENTATIONS if self._turning else 0)
 
 
 def _check_options(quantity: str, plane: Any, at: Any, cells: Any, samples: Any, start: Any, length: Any) -> None:
