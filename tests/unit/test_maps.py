@@ -7,8 +7,8 @@ import pytest
 
 import linkwork
 from linkwork.kinematics import Map, Pose, Position
+from linkwork.kinematics.map_cells import ORIENTATIONS, Turns
 from linkwork.kinematics.map_samples import Sampler
-from linkwork.kinematics.maps import ORIENTATIONS, Turns
 from linkwork.rotations import from_quaternion
 
 FRAMES = {

@@ -42,7 +42,7 @@ class Sampler:
         through, normal = np.zeros(3), np.zeros(3)
         if plane is not None:
             through[plane[0]], normal[plane[0]] = plane[1], 1.0
-        self.targets, self.normal = (through, normal), None if plane is None else plane[0]
+        self.targets = through, normal
         weight = 0.0 if plane is None else 1.0
         self.problem = problem_of(robot, [OnPlane(frame, through, normal, weight=weight)], True, False)
         self.moves = plane is not None or model.constrained
