@@ -40,6 +40,7 @@ docs-tables: $(VENV)/test
 	$(RUN)/python docs/update_tables.py
 	$(RUN)/python docs/update_passes.py
 	$(RUN)/python docs/update_integrators.py
+	$(RUN)/python docs/update_maps.py
 	$(RUN)/python docs/update_notebook.py
 
 # The artefacts of a release, tried as a user would: in an environment that has nothing but the wheel.

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from ..errors import LinkworkError, UnsupportedError
+from ..errors import LinkworkError, UnsupportedError, at_door
 from ..workspace import Workspace
 from .map_values import RANK, WHERE
 from .problem import Problem, problem_of, sequence
@@ -36,7 +36,7 @@ class Sampler:
         if model.moving_base:
             raise UnsupportedError(
                 "a robot that moves freely has no workspace", where=f"{WHERE}, robot {model.name!r}",
-                got="a moving base", fix='fix the base: linkwork.load(..., base="fixed")',
+                got="a moving base", fix="fix the base: " + at_door('linkwork.load(..., base="fixed")', "--base fixed"),
             )  # fmt: skip
         self.robot, self.home = robot, np.array(model.home or model.coordinates.neutral(), float)
         through, normal = np.zeros(3), np.zeros(3)
@@ -101,7 +101,8 @@ def _ranges(robot: Workspace, acting: np.ndarray) -> tuple[list[int], np.ndarray
         raise UnsupportedError(
             "the workspace has no end", where=f"{WHERE}, robot {model.name!r}",
             got=f"joints that shift without limits: {', '.join(endless)}",
-            fix="write limits of these joints in the file, or lock them (linkwork.load(..., lock={joint: position}))",
+            fix="write limits of these joints in the file, or lock them: "
+            + at_door("linkwork.load(..., lock={joint: position})", "--lock JOINT=POSITION"),
         )  # fmt: skip
     low, span = np.array(ranges).reshape(-1, 2).T
     return places, low, span, quaternions

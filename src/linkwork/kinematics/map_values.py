@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError, warn_caller
+from ..errors import UnsupportedError, at_door, warn_caller
 from ..workspace import Workspace
 
 WHERE = "workspace"
@@ -70,7 +70,7 @@ def payload(robot: Workspace, frame: str, *_: Any) -> Value:
     if not gravity.any():
         raise UnsupportedError(
             "without gravity there is no largest payload", where=f"{WHERE}, robot {robot.model.name!r}",
-            fix='load it with gravity=(0, 0, -9.81), or map "force"',
+            fix=f"load it with {at_door('gravity=(0, 0, -9.81)', '--gravity 0,0,-9.81')}, or map the force",
         )  # fmt: skip
     jacobian, holding, limits = _motor_jacobian(robot, frame), _holding(robot), _effort_limits(robot)
 
@@ -152,7 +152,8 @@ def _effort_limits(robot: Workspace) -> np.ndarray:
     if not np.isfinite(limits).any():
         raise UnsupportedError(
             "the motors have no effort limits", where=f"{WHERE}, robot {model.name!r}",
-            fix='write them in the file, or robot.with_drives({"joint": {"effort_limit": 100}})',
+            fix="write them in the file"
+            + at_door(', or robot.with_drives({"joint": {"effort_limit": 100}})', " (effort: of the joint's limits)"),
         )  # fmt: skip
     if np.isinf(limits).any():
         names = [model.coordinates.joint_of(k).name for k in np.array(model.mobility.forced)[np.isinf(limits)]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError, memory_reported
+from ..errors import LinkworkError, ShapeError, UnknownNameError, at_door, memory_reported
 from ..files import write_bytes
 from ..progress import Progress
 from ..workspace import Workspace
@@ -276,7 +276,7 @@ def _check_options(quantity: str, plane: Any, at: Any, cells: Any, samples: Any,
     if plane is not None and plane not in ("xy", "yx", "xz", "zx", "yz", "zy"):
         raise ShapeError("unknown plane", where=WHERE, got=repr(plane), expected="xy, xz or yz, or none for space")
     if at is not None and plane is None:
-        raise ShapeError("a coordinate needs a plane", where=f"{WHERE}, at", got=at, fix='give plane="xz"')
+        raise ShapeError("a coordinate needs a plane", where=f"{WHERE}, at", got=at, fix="give " + at_door('plane="xz"', "--plane xz"))
     for name, number, least in (("cells", cells, 1), ("samples", samples, 1)):
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
             raise ShapeError("wrong number", where=f"{WHERE}, {name}", got=repr(number), expected="1, 2, 3, ...")
