@@ -535,7 +535,7 @@ class Robot(RobotFunctions):
         Example:
             >>> lifts = robot.workspace("panda_link8", "payload", plane="xz", samples=100_000)
             >>> lifts.values.shape, lifts.unit
-            ((41, 34), 'kg')
+            ((40, 36), 'kg')
         """
         from .kinematics.maps import workspace
 

@@ -430,7 +430,8 @@ def robot_on_a_rail(limits=(0, 1)):
         ("planar2r", "tip", {"quantity": "payload"}, "no effort limits"),
         ("ur5e", "tool0", {"start": [0.3, -1.2, 1.4, -0.4, 1.1, 0.2], "plane": "xz", "at": 5.0}, "centre of its cell"),
         ("quadruped", "trunk", {}, "moves freely"),
-        ("car", "chassis", {}, "moves freely"),
+        ("car", "chassis", {"start": [0.0] * 15}, "moves freely"),
+        ("snake", "link5", {}, "no end"),
     ],
 )
 def test_bad_input(name, frame, options, message):

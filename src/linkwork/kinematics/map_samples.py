@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from ..constraints import ConstraintEquations
 from ..errors import LinkworkError, UnsupportedError, at_door
 from ..workspace import Workspace
 from .map_values import RANK, WHERE
@@ -33,11 +34,6 @@ class Sampler:
 
     def __init__(self, robot: Workspace, frame: str, plane: tuple[int, float] | None):
         model = robot.model
-        if model.moving_base:
-            raise UnsupportedError(
-                "a robot that moves freely has no workspace", where=f"{WHERE}, robot {model.name!r}",
-                got="a moving base", fix="fix the base: " + at_door('linkwork.load(..., base="fixed")', "--base fixed"),
-            )  # fmt: skip
         self.robot, self.home = robot, np.array(model.home or model.coordinates.neutral(), float)
         through, normal = np.zeros(3), np.zeros(3)
         if plane is not None:
@@ -45,11 +41,11 @@ class Sampler:
         self.targets = through, normal
         weight = 0.0 if plane is None else 1.0
         self.problem = problem_of(robot, [OnPlane(frame, through, normal, weight=weight)], True, False)
-        self.moves = plane is not None or model.constrained
-        self.chunk = CHUNK // 8 if model.constrained else CHUNK
-        known = {model.mobility.motors, model.mobility.configuration} if model.constrained else ()
+        loops = bool(np.any(ConstraintEquations.closing(model, self.home.tolist()).J))
+        self.moves, self.chunk = plane is not None or loops, CHUNK // 8 if loops else CHUNK
+        known = {model.mobility.motors, model.mobility.configuration} if loops else ()
         self.sides = [closing_side(self.problem, self.home, self.targets, joints) for joints in known]
-        self.places, self.low, self.span, self.rotations = _ranges(robot, _acting(robot, frame))
+        self.places, self.low, self.span, self.rotations = _ranges(robot, frame, loops)
 
     def __call__(self, first: int, count: int) -> np.ndarray:
         """Return the positions (n, nq) of ``count`` samples, without those that cannot be closed or moved there."""
@@ -68,21 +64,17 @@ class Sampler:
         return q
 
 
-def _acting(robot: Workspace, frame: str) -> np.ndarray:
-    """Return for each entry of q whether it moves the frame; in loops all may."""
-    pose = problem_of(robot, [Pose(frame, np.eye(4))], True, False)
-    return pose.acting | robot.model.constrained
-
-
-def _ranges(robot: Workspace, acting: np.ndarray) -> tuple[list[int], np.ndarray, np.ndarray, list[slice]]:
+def _ranges(robot: Workspace, frame: str, loops: bool) -> tuple[list[int], np.ndarray, np.ndarray, list[slice]]:
     """Return where sampled positions are in q, where their ranges begin, their lengths, and where quaternions are.
 
-    Joints of loops without limits keep their positions at home, from which they move as the loops are closed.
+    These are the positions that move the frame; in loops all may. Joints of loops without limits keep their positions
+    at home, from which they move as the loops are closed.
     """
     model, coordinates = robot.model, robot.model.coordinates
+    acting = problem_of(robot, [Pose(frame, np.eye(4))], True, False).acting | loops
     lower, upper = position_limits(model)
     units, places, ranges, endless = coordinates.positions.units, [], [], []
-    quaternions = [] if model.constrained else [at for at in coordinates.quaternions if acting[at].any()]
+    quaternions = [] if loops else [at for at in coordinates.quaternions if acting[at].any()]
     turned = {k for at in coordinates.quaternions for k in range(coordinates.nq)[at]}
     for joint, at in zip(coordinates.joints, coordinates.position_ranges, strict=True):
         for k in at:
@@ -95,7 +87,7 @@ def _ranges(robot: Workspace, acting: np.ndarray) -> tuple[list[int], np.ndarray
             elif np.isfinite(upper[k] - lower[k]):
                 places.append(k)
                 ranges.append((lower[k], upper[k] - lower[k]))
-            elif not model.constrained:
+            elif not loops:
                 endless.append(joint.name)
     if endless:
         raise UnsupportedError(

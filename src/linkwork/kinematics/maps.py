@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError, at_door, memory_reported
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, at_door, memory_reported
 from ..files import write_bytes
 from ..progress import Progress
 from ..workspace import Workspace
@@ -53,7 +53,7 @@ class Map:
     Example:
         >>> reach = robot.workspace("panda_link8", cells=20, samples=100_000)
         >>> reach.values.shape, reach.volume() > 1
-        ((19, 19, 16), True)
+        ((20, 20, 18), True)
     """
 
     quantity: str
@@ -180,6 +180,11 @@ def workspace(
     if quantity not in VALUES:
         raise UnknownNameError("quantity", quantity, VALUES, where=WHERE)
     _check_options(quantity, plane, at, cells, samples, start, length)
+    if model.moving_base:
+        raise UnsupportedError(
+            "a robot that moves freely has no workspace", where=f"{WHERE}, robot {model.name!r}", got="a moving base",
+            fix="fix the base: " + at_door('linkwork.load(..., base="fixed")', "--base fixed"),
+        )  # fmt: skip
     start = None if start is None else checked_positions(start, model.nq, f"{WHERE}, start")
     flood = None if start is None else Flood(robot, frame, start)
     home = np.array(model.home or model.coordinates.neutral()) if start is None else start
@@ -276,7 +281,12 @@ def _check_options(quantity: str, plane: Any, at: Any, cells: Any, samples: Any,
     if plane is not None and plane not in ("xy", "yx", "xz", "zx", "yz", "zy"):
         raise ShapeError("unknown plane", where=WHERE, got=repr(plane), expected="xy, xz or yz, or none for space")
     if at is not None and plane is None:
-        raise ShapeError("a coordinate needs a plane", where=f"{WHERE}, at", got=at, fix="give " + at_door('plane="xz"', "--plane xz"))
+        raise ShapeError(
+            "a coordinate needs a plane",
+            where=f"{WHERE}, at",
+            got=at,
+            fix="give " + at_door('plane="xz"', "--plane xz"),
+        )
     for name, number, least in (("cells", cells, 1), ("samples", samples, 1)):
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
             raise ShapeError("wrong number", where=f"{WHERE}, {name}", got=repr(number), expected="1, 2, 3, ...")
