@@ -19,7 +19,6 @@ from .tasks import Task
 
 DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
-PASSES = 2  # searches for joints that a step would take over their limits
 STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
@@ -241,24 +240,20 @@ class Box:
         return [_clipped(x, low, high) for x, low, high in sides]
 
     def held(self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]]) -> list[Scalar]:
-        """Return a step that stays within the limits.
+        """Return a step in which joints that it would take over their limits stop there, and the others go on.
 
         ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others.
         """
-        n = len(self.places)
-        x = solved([1] * n, [0] * n)
+        free: list[Scalar] = [1] * len(self.places)
+        fixed: list[Scalar] = [0] * len(self.places)
+        x = solved(free, fixed)
         limited = [(k, at) for k, at in enumerate(self.places) if at is not None and self._limited(at)]
-        free: list[Scalar] = [1] * n
-        fixed: list[Scalar] = [0] * n
-        for _ in range(PASSES if limited else 0):
-            for k, at in limited:
-                ahead = q[at] + x[k]
-                stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
-                beyond = maximum(less(stop, ahead), less(ahead, stop))
-                fixed[k] = where(free[k], where(beyond, stop - q[at], 0), fixed[k])
-                free[k] = where(beyond, 0, free[k])
-            x = solved([*free], [*fixed])
-        return x
+        for k, at in limited:
+            ahead = q[at] + x[k]
+            stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
+            beyond = maximum(less(stop, ahead), less(ahead, stop))
+            free[k], fixed[k] = where(beyond, 0, 1), where(beyond, stop - q[at], 0)
+        return solved(free, fixed) if limited else x
 
     def _limited(self, at: int) -> bool:
         return bool(np.isfinite(self.lower[at]) or np.isfinite(self.upper[at]))
