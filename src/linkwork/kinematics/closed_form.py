@@ -30,8 +30,8 @@ STRUCTURES: dict[str, tuple[Callable[..., bool], Callable[..., list[Values]]]] =
     "three parallel axes": (has_parallel_axes, parallel_axes),
 }
 EXACT = 1e-13  # residual, in rad and sizes of the robot, at which no Newton step follows
-VALID = 1e-11  # largest residual of a solution
-NEAR = 1e-2  # largest residual from which Newton steps are tried
+VALID = 1e-12  # largest residual of a solution
+NEAR = 1e-3  # largest residual from which Newton steps are tried
 STEPS = 4
 ROUNDING = 4 * float(np.finfo(float).eps)
 RANK = 1e-7  # smallest singular value of a Jacobian that counts as regular
@@ -46,9 +46,10 @@ class ClosedForm:
     and Dombre (2002), and for three joints without parallel or meeting axes Pieper's quartic. Newton steps with the
     robot's own pose and Jacobian then remove what rounding and small errors of the robot file (1.5708 for pi/2) leave.
 
-    Joint limits are not applied. Two solutions that coincide, at the border of the workspace, are both returned. At
-    a singular wrist, where infinitely many positions give the pose, one of each branch is returned: joint 4 is at zero
-    there, or joint 6 if its axis is the one that the wrist shares with three parallel axes.
+    Joint limits are not applied. Two solutions that coincide, at the border of the workspace, are both returned. Where
+    infinitely many positions give the pose, one of each branch is returned. If two axes coincide, as in a stretched
+    wrist, one of their joints is at zero: joint 4 of a spherical wrist, joint 6 after three parallel axes, joint 1
+    if the centre of the wrist is on its axis.
 
     Attributes:
         structure: "spherical wrist" or "three parallel axes".
@@ -109,10 +110,11 @@ class ClosedForm:
         poses = np.asarray(poses, float)
         if poses.shape[-2:] != (4, 4):
             raise ShapeError("these are not poses", where="ClosedForm", got=poses.shape, expected="(..., 4, 4)")
-        x, valid = self._refine(poses[..., None, :, :], self._solve(poses))
+        with np.errstate(all="ignore"):  # of positions that do not exist
+            x, valid = self._refine(poses[..., None, :, :], self._solve(poses))
         valid = valid.astype(bool)
-        if x.shape[-1] == self._model.nq:
-            return x[..., np.argsort(self._places)] if list(self._places) != [*range(6)] else x, valid
+        if self._places == [*range(self._model.nq)]:
+            return x, valid
         q = np.where(valid[..., None], self._model.coordinates.neutral(), np.nan)
         q[..., self._places] = x
         return q, valid

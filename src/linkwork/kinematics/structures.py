@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from .subproblems import (
+    SHORT,
     Turn,
     across,
     backward,
     length,
+    root,
     rotated,
     turn_between,
     turn_of,
@@ -234,7 +236,7 @@ def line_to_circle(x: Any, direction: np.ndarray, w: np.ndarray, radius: Any) ->
     b = across(w, direction)
     rate = length(b)
     offset = (w @ np.cross(b, x)) / rate
-    height = np.sqrt(np.maximum((radius - offset) * (radius + offset), 0))
+    height = root((radius - offset) * (radius + offset), x @ x + radius * radius)
     return [(sign * height - (b @ x) / rate) / rate for sign in (1, -1)]
 
 
@@ -295,11 +297,13 @@ def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
     """Return the values of an arm whose axes 2, 3 and 4 are parallel: they keep heights along their direction w.
 
     So the heights of a point and of the direction of axis 6 give two equations in joints 1 and 5. If they determine a
-    quartic, joint 5 follows from joint 1. Usually axes 5 and 6 meet, and one equation has joint 1 alone.
+    quartic, joint 5 follows from joint 1. Usually axes 5 and 6 meet, and one equation has joint 1 alone. Where axis 6 is
+    parallel too, joint 6 is free: it brings the elbow as near to a right angle as it can, so that joint 3 exists.
     """
     first, fifth, sixth = axes[0], axes[4], axes[5]
     w, R = axes[1].w, G[0]
-    p5, p6 = nearest(fifth, sixth)
+    p2, (p5, p6) = axes[1].p, nearest(fifth, sixth)
+    p3, p4 = (axis.p - w * (w @ (axis.p - p2)) for axis in axes[2:4])
     end, axis = R @ p6 + G[1], R @ sixth.w
     x, v = across(first.w, end - first.p), across(first.w, axis)  # what joint 1 turns back
     left = np.stack(
@@ -312,6 +316,7 @@ def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
     K = np.array([[w @ y, w @ np.cross(fifth.w, y)], [w @ z, w @ np.cross(fifth.w, z)]])
     left = left - np.outer([w @ (p6 - y), w @ (sixth.w - z)], ONE)  # = K (c5, s5)
     values, singular, null = np.linalg.svd(K)
+    elbow = (p3 - p2) @ (p3 - p2) + (p4 - p3) @ (p4 - p3)  # square of the distance from 2 to 4 with a right angle at 3
     pairs: list[tuple[Turn, Turn, Turn]] = []
     if singular[1] > SAME:
         c5, s5 = np.linalg.inv(K) @ left
@@ -323,9 +328,18 @@ def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
     else:
         for q1 in turns_on_line(values[:, 1] @ left):
             n = R.T @ rotated(first.w, q1, w)  # joint 6 turns it to w turned back by joint 5
-            pairs += [(q1, backward(q5), backward(q6)) for q6, q5 in two_turns(sixth.w, fifth.w, w, n)]
-    p2 = axes[1].p
-    p3, p4 = (axis.p - w * (w @ (axis.p - p2)) for axis in axes[2:4])
+            stretched = length(across(sixth.w, n)) < SHORT
+            for k, (q6, q5) in enumerate(two_turns(sixth.w, fifth.w, w, n)):
+                c5, s5 = backward(q5)
+                x = fifth.back((c5, s5), p4) - p6
+                u, v = across(sixth.w, x), -np.cross(sixth.w, x)
+                m, u, v = (rotated(first.w, backward(q1), R @ e) for e in (x - u, u, v))
+                m = across(w, m + first.back(q1, end) - p2)
+                u, v = across(w, u), across(w, v)
+                bent = np.stack([m @ m + u @ u - elbow, 2 * m @ u, 2 * m @ v])
+                free = turns_on_line(bent, nearest=True)[k]
+                q6 = [np.where(stretched, new, old) for new, old in zip(free, backward(q6), strict=True)]
+                pairs.append((q1, (c5, s5), (q6[0], q6[1])))
     signs, u = [float(np.sign(axis.w @ w)) for axis in axes[1:4]], normal_to(w)
     solutions = []
     for q1, q5, q6 in pairs:

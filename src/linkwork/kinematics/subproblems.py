@@ -1,7 +1,6 @@
 """Subproblems of inverse kinematics with all their real solutions, for traced numbers.
 
-A turn is a pair (cosine, sine). A problem without a solution gives the turns that come nearest: the caller checks the
-pose. Every square root is taken of a product of factors, not of a difference of squares, so few digits are lost where
+A turn is a pair (cosine, sine), NaN where a problem has no solution. Every square root is taken of a product of factors, not of a difference of squares, so few digits are lost where
 two solutions meet. Lengths are in units of the robot's size.
 """
 
@@ -15,6 +14,8 @@ from ..iteration import repeat
 
 Turn = tuple[Any, Any]
 NONE = 1e-56  # square of the product of two lengths without a direction
+TOUCH = 1e-6  # relative: a square of -TOUCH counts as zero, so that no double root is lost to rounding
+SHORT = 1e-13  # the radius of a circle that is a point to rounding: every turn solves its problem
 BISECTIONS, NEWTON_STEPS = 54, 3
 
 
@@ -39,6 +40,11 @@ def length(x: Any) -> Any:
     return np.sqrt(x @ x)
 
 
+def root(square: Any, scale: Any) -> Any:
+    """Return the square root, zero where the square is hardly below zero in comparison with ``scale``, else NaN."""
+    return np.where(square >= -(TOUCH * scale + SHORT**2), np.sqrt(np.maximum(square, 0)), np.nan)
+
+
 def turn_of(x: Any, y: Any) -> Turn:
     """Return the direction of (x, y), or no turn where both are zero to rounding."""
     square = x * x + y * y
@@ -52,12 +58,16 @@ def turn_between(w: np.ndarray, a: Any, b: Any) -> Turn:
     return turn_of(across(w, a) @ b, w @ np.cross(a, b))
 
 
-def turns_on_line(form: Any) -> list[Turn]:
-    """Return the turns with k0 + k1 c + k2 s = 0: where a line cuts the unit circle (the third subproblem)."""
+def turns_on_line(form: Any, nearest: bool = False) -> list[Turn]:
+    """Return the turns with k0 + k1 c + k2 s = 0: where a line cuts the unit circle (the third subproblem).
+
+    ``nearest``: if there is none, the turn that comes nearest, instead of NaN.
+    """
     r = np.sqrt(form[1] * form[1] + form[2] * form[2])
     c, s = turn_of(form[1], form[2])
-    t = np.clip(-form[0] / np.where(r > 0, r, 1.0), -1, 1)
-    h = np.sqrt((1 - t) * (1 + t))
+    share = -form[0] / np.where(r > SHORT, r, 1.0)
+    t = np.clip(share, -1, 1)
+    h = root((1 - t) * (1 + t) if nearest else (1 - share) * (1 + share), 1.0)
     return [(t * c - h * s, t * s + h * c), (t * c + h * s, t * s - h * c)]
 
 
@@ -74,7 +84,7 @@ def two_turns(first: np.ndarray, second: np.ndarray, u: Any, n: Any) -> list[tup
     target, start = length(across(first, n)), length(across(second, u))
     near = target < start
     radius, part = np.where(near, target, start), sine * np.abs(np.where(near, beta, alpha))
-    height = np.sqrt(np.maximum((radius - part) * (radius + part), 0)) / sine
+    height = root((radius - part) * (radius + part), n @ n) / sine
     middles = [alpha * first + beta * second + sign * height * normal for sign in (1, -1)]
     return [(turn_between(first, z, n), turn_between(second, u, z)) for z in middles]
 
@@ -86,7 +96,7 @@ def two_links(w: np.ndarray, a: Any, b: Any, target: Any) -> list[tuple[Turn, Tu
     """
     p, q, r = length(a), length(b), length(target)
     heron = (r - (p - q)) * (r + (p - q)) * (p + q - r) * (p + q + r)
-    height, along = np.sqrt(np.maximum(heron, 0)), r * r - p * p - q * q
+    height, along = root(heron, (p * q) ** 2), r * r - p * p - q * q
     solutions = []
     for sign in (1, -1):
         c, s = turn_of(along, sign * height)
