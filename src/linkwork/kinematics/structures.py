@@ -31,7 +31,7 @@ from .subproblems import (
     two_turns,
 )
 
-SAME = 1e-6  # largest sine and distance, in sizes of the robot, at which axes count as parallel or as meeting
+SAME = 1e-5  # largest sine and distance, in sizes of the robot, at which axes count as parallel or as meeting
 ONE = np.array([1.0, 0.0, 0.0])
 FROM_LINE = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 0.5], [0.5, -0.5, 0.0]])  # (1, d, d^2) (1 + c) / 2 with d = tan(x/2)
 

@@ -14,7 +14,7 @@ from ..iteration import repeat
 
 Turn = tuple[Any, Any]
 NONE = 1e-56  # square of the product of two lengths without a direction
-TOUCH = 1e-6  # relative: a square of -TOUCH counts as zero, so that no double root is lost to rounding
+TOUCH = 1e-5  # relative: a square of -TOUCH counts as zero, so that no double root is lost to rounding
 SHORT = 1e-13  # the radius of a circle that is a point to rounding: every turn solves its problem
 BISECTIONS, NEWTON_STEPS = 54, 3
 
