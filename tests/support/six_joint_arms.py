@@ -103,7 +103,7 @@ def searched(robot: linkwork.Robot, frame: str, pose: np.ndarray, starts: np.nda
 
     def error(q: np.ndarray) -> np.ndarray:
         T = robot.pose(frame, q)
-        w = np.cross(T[:, :3, :3], pose[:3, :3], axis=1).sum(-1) / 2
+        w = np.cross(T[:, :3, :3].swapaxes(1, 2), pose[:3, :3].T).sum(1) / 2
         far = np.einsum("nij,ij->n", T[:, :3, :3], pose[:3, :3]) < 1  # beyond a right angle the sine decreases
         w = np.where(far[:, None], w / np.maximum(np.linalg.norm(w, axis=-1, keepdims=True), 1e-9), w)
         return np.concatenate([pose[:3, 3] - T[:, :3, 3], w], axis=-1)

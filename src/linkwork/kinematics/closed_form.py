@@ -249,9 +249,11 @@ def axes_of(columns: np.ndarray, turns: Sequence[bool], at: np.ndarray) -> tuple
                 for axis, point, turn in zip(w, points, turns, strict=True)]  # fmt: skip
     size = max(float(np.linalg.norm(each)) for each in relative)
     size = size if size > 1e-9 else 1.0
-    return at + center, size, [
-        Axis(plain(axis), plain(point / size), turn) for axis, point, turn in zip(w, relative, turns, strict=True)
-    ]
+    return (
+        at + center,
+        size,
+        [Axis(plain(axis), plain(point / size), turn) for axis, point, turn in zip(w, relative, turns, strict=True)],
+    )
 
 
 def across_axis(w: np.ndarray, x: np.ndarray) -> np.ndarray:
