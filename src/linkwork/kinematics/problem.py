@@ -16,6 +16,7 @@ from ..errors import ShapeError, UnsupportedError
 from ..function import Function
 from ..model.coordinates import real_numbers
 from ..workspace import Cache, Workspace
+from .closed_form import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
 from .tasks import Pose, Task
@@ -73,6 +74,14 @@ class Problem:
             return np.stack([np.stack([np.asanyarray(x) for x in row]) for row in rows])
 
         return self._compiled(slopes)
+
+    @cached_property
+    def closed_form(self) -> ClosedForm | None:
+        """The closed form, if the task is the pose of a frame of an arm that has one."""
+        task, *others = self.tasks
+        if others or not isinstance(task, Pose) or not task.weights().all():
+            return None
+        return closed_form(self.robot.model, task.frame)
 
     def _compiled(self, function: Callable[..., Any], more: dict[str, tuple[int, ...]] | None = None) -> Function:
         shapes: dict[str, Any] = {**self.shapes, **(more or {})}
