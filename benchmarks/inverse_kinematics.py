@@ -169,12 +169,16 @@ def panda(times: Callable[..., Any], console: Console) -> Table:
             f"within {NEAR} rad": np.clip(answers + rng.uniform(-NEAR, NEAR, answers.shape), lower, upper),
             "anywhere": rng.uniform(lower, upper, answers.shape),
         }.items():
+
             def several(solve: Solver, guesses: np.ndarray = guesses) -> np.ndarray:
                 return np.array([solve(T, q) for T, q in zip(targets[:FEW], guesses[:FEW], strict=True)])
 
             one: Solver = lambda T, q: robot.inverse_kinematics(HAND, T, q).q  # noqa: E731
             calls: dict[str, tuple[Callable[[], np.ndarray], int]] = {
-                "linkwork, batch": (lambda guesses=guesses: robot.inverse_kinematics(HAND, targets, guesses).q, TARGETS),
+                "linkwork, batch": (
+                    lambda guesses=guesses: robot.inverse_kinematics(HAND, targets, guesses).q,
+                    TARGETS,
+                ),
                 "linkwork, one at a time": (lambda: several(one), FEW),
                 **{name: (lambda solve=solve: several(solve), FEW) for name, solve in solvers.items()},
             }
