@@ -1,0 +1,1 @@
+"""Kinematics: poses in, joints out; and how fast a path can be followed."""

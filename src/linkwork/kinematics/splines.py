@@ -1,0 +1,109 @@
+"""Splines through points, for batches of paths: B-splines with not-a-knot ends (de Boor 1978)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class Splines:
+    """Splines of a degree through points, one for each path; fewer points give the polynomial through them.
+
+    Args:
+        at: increasing values of the parameter at the points, (P, W), or (1, W) for all paths.
+        points: (P, W, n).
+        degree: odd.
+
+    Example:
+        >>> splines = Splines(np.array([[0.0, 1.0, 2.0]]), np.array([[[0.0], [1.0], [4.0]]]), 3)
+        >>> splines(np.array([[1.5]]))[0].item()
+        2.25
+    """
+
+    def __init__(self, at: Array, points: Array, degree: int):
+        W = points.shape[1]
+        p = self.degree = min(degree, W - 1)
+        inner = at[:, (p + 1) // 2 : W - (p + 1) // 2] if p < W - 1 else at[:, :0]  # the others are no knots
+        ends = np.repeat(at[:, [0, -1]], p + 1, axis=1)
+        self.knots = np.concatenate([ends[:, : p + 1], inner, ends[:, p + 1 :]], axis=1)
+        self.coefficients = _solve(*_basis(self.knots, at, p), points)
+
+    def __getitem__(self, part: slice) -> Splines:
+        """Return the splines of some paths.
+
+        Args:
+            part: which ones.
+
+        Returns:
+            The splines.
+        """
+        some = object.__new__(Splines)
+        some.degree, some.coefficients = self.degree, self.coefficients[part]
+        some.knots = self.knots[part] if len(self.knots) > 1 else self.knots
+        return some
+
+    def __call__(self, s: Array) -> tuple[Array, Array, Array]:
+        """Return the points and their first two derivatives.
+
+        Args:
+            s: parameter, (P, G) or (1, G).
+
+        Returns:
+            Three arrays (P, G, n).
+        """
+        knots, c, results = self.knots, self.coefficients, []
+        for p in range(self.degree, self.degree - 3, -1):
+            if p < 0:  # all is zero beyond the last derivative
+                results.append(np.zeros_like(results[0]))
+                continue
+            weights, first = _basis(knots, s, p)
+            value = 0.0
+            for k in range(p + 1):
+                value += weights[..., k, None] * np.take_along_axis(c, (first + k)[..., None], axis=1)
+            results.append(value)
+            if p:
+                m = c.shape[1]
+                c = p * np.diff(c, axis=1) / (knots[:, p + 1 : p + m] - knots[:, 1:m])[..., None]
+                knots = knots[:, 1:-1]
+        return results[0], results[1], results[2]
+
+
+def _basis(knots: Array, s: Array, p: int) -> tuple[Array, Array]:
+    """Return the p + 1 basis functions that are not zero at s, (P, G, p + 1), and the number of the first, (P, G)."""
+    inner = knots[:, p + 1 : -p - 1]
+    first = (inner[:, None, :] <= s[..., None]).sum(-1)
+    at = [np.take_along_axis(knots, first + k, axis=1) for k in range(2 * p + 2)]
+    values = [np.ones(first.shape)]
+    for d in range(1, p + 1):
+        carried, following = 0.0, []
+        for k, value in enumerate(values):
+            left, right = at[p + 1 + k - d], at[p + 1 + k]
+            share = value / (right - left)
+            following.append(carried + (right - s) * share)
+            carried = (s - left) * share
+        values = [*following, carried]
+    return np.stack(values, axis=-1), first
+
+
+def _solve(weights: Array, first: Array, points: Array) -> Array:
+    """Return coefficients with which the splines pass through the points.
+
+    The matrix has a band and is totally positive, so it needs no pivots.
+    """
+    (P, W, width), p = weights.shape, weights.shape[2] - 1
+    band = np.zeros((P, W, 2 * p + 1 + p))  # entry (i, j) at j - i + p, with space for the last rows
+    paths, rows = np.ogrid[:P, :W]
+    for k in range(width):
+        band[paths, rows, first + k - rows + p] = weights[..., k]
+    c = np.array(np.broadcast_to(points, (max(P, len(points)), *points.shape[1:])))
+    for i in range(W):
+        for r in range(i + 1, min(i + p + 1, W)):
+            factor = band[:, r, i - r + p] / band[:, i, p]
+            band[:, r, i - r + p : i - r + 2 * p + 1] -= factor[:, None] * band[:, i, p : 2 * p + 1]
+            c[:, r] -= factor[:, None] * c[:, i]
+    for i in reversed(range(W)):
+        for j in range(i + 1, min(i + p + 1, W)):
+            c[:, i] -= band[:, i, j - i + p, None] * c[:, j]
+        c[:, i] /= band[:, i, p, None]
+    return c
