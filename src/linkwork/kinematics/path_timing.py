@@ -162,7 +162,7 @@ def _unusable(points: Array) -> dict[int, str]:
     """Return what is wrong with the points of paths."""
     finite = np.isfinite(points).all(axis=(1, 2))
     problems = {int(k): "a point of the path is not finite" for k in np.flatnonzero(~finite)}
-    still = ~np.diff(points, axis=1).any(axis=2)
+    still = (np.diff(points, axis=1) == 0).all(axis=2)
     for k in np.flatnonzero(still.any(axis=1)):
         first = int(still[k].argmax())
         problems[int(k)] = f"points {first} and {first + 1} of the path are equal: remove one of them"
@@ -257,12 +257,11 @@ def _with_viscous(A: Any, B: Any, C: Any, D: Any, torque: Any, root: Any, most: 
     The square root is below its tangent, and above two chords that end at ``root`` and at ``most``.
     """
     rate, far = 1 / (root + most), 0 * C + FAR
-    tangent, chords = (0.5 / root, 0.5 * root), [(1 / root, 0), (rate, root - rate * root * root)]
-    for slope, constant in (tangent, *chords):
-        bounds_above = D >= 0 if (slope, constant) == tangent else D < 0
+    tangent, chords = (0.5 / root, 0.5 * root), [(1 / root, 0 * root), (rate, root - rate * root * root)]
+    for (slope, constant), driving in ((tangent, D >= 0), *((chord, D < 0) for chord in chords)):
         offset = C + D * constant
-        lower = np.where(bounds_above, -far, torque[0] - offset)
-        yield A, B + D * slope, lower, np.where(bounds_above, torque[1] - offset, far)
+        lower = np.where(driving, -far, torque[0] - offset)
+        yield A, B + D * slope, lower, np.where(driving, torque[1] - offset, far)
 
 
 def _lines(here: Any, ahead: Any, span: Any, flat: Any, interval: Any) -> tuple[list[Any], list[Any], list[Any]]:

@@ -29,11 +29,11 @@ class Splines:
         self.knots = np.concatenate([ends[:, : p + 1], inner, ends[:, p + 1 :]], axis=1)
         self.coefficients = _solve(*_basis(self.knots, at, p), points)
 
-    def __getitem__(self, part: slice) -> Splines:
+    def __getitem__(self, part: slice | Array) -> Splines:
         """Return the splines of some paths.
 
         Args:
-            part: which ones.
+            part: which ones, a slice or their numbers.
 
         Returns:
             The splines.
@@ -58,10 +58,7 @@ class Splines:
                 results.append(np.zeros_like(results[0]))
                 continue
             weights, first = _basis(knots, s, p)
-            value = 0.0
-            for k in range(p + 1):
-                value += weights[..., k, None] * np.take_along_axis(c, (first + k)[..., None], axis=1)
-            results.append(value)
+            results.append(sum(weights[..., k, None] * _entries(c, first + k) for k in range(p + 1)))
             if p:
                 m = c.shape[1]
                 c = p * np.diff(c, axis=1) / (knots[:, p + 1 : p + m] - knots[:, 1:m])[..., None]
@@ -73,7 +70,7 @@ def _basis(knots: Array, s: Array, p: int) -> tuple[Array, Array]:
     """Return the p + 1 basis functions that are not zero at s, (P, G, p + 1), and the number of the first, (P, G)."""
     inner = knots[:, p + 1 : -p - 1]
     first = (inner[:, None, :] <= s[..., None]).sum(-1)
-    at = [np.take_along_axis(knots, first + k, axis=1) for k in range(2 * p + 2)]
+    at = [_entries(knots, first + k) for k in range(2 * p + 2)]
     values = [np.ones(first.shape)]
     for d in range(1, p + 1):
         carried, following = 0.0, []
@@ -84,6 +81,12 @@ def _basis(knots: Array, s: Array, p: int) -> tuple[Array, Array]:
             carried = (s - left) * share
         values = [*following, carried]
     return np.stack(values, axis=-1), first
+
+
+def _entries(values: Array, places: Array) -> Array:
+    """Return the entries at ``places`` (P or 1, G) along the second axis of values (P or 1, m, ...)."""
+    paths, m = values.shape[:2]
+    return values.reshape(paths * m, *values.shape[2:]).take(places + m * np.arange(paths)[:, None], axis=0)
 
 
 def _solve(weights: Array, first: Array, points: Array) -> Array:

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from pathlib import Path
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..control import Point, Reference
-from ..drawing import name_lines, styled
+from ..drawing import styled
 from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..quoting import in_plot
 from ..sim import Trajectory
 from ..sim.trajectory.plots import write_figure
 from .splines import Splines
@@ -50,7 +51,7 @@ class TimedPath(Reference):
         q: Positions in rad (m), (..., G, n).
         v: Velocities, (..., G, n).
         a: Accelerations, (..., G, n). They jump at points of the grid; these are the later ones.
-        tau: Joint forces in N m (N), (..., G, n).
+        tau: Joint forces in N m (N), (..., G, n). At rest they have the friction of the motion that begins or ends.
         shares: Largest share of each limit in each step of the grid, of velocity, acceleration and torque,
             (..., G - 1, 3, n).
         limits: Lower and upper limits (2, n) of velocity, acceleration and torque.
@@ -85,7 +86,7 @@ class TimedPath(Reference):
         return self.t.shape[:-1]
 
     @property
-    def duration(self) -> Any:  # type: ignore[override]
+    def duration(self) -> Any:
         """Duration in s, (...,)."""
         return self.t[..., -1] if self.batch else float(self.t[-1])
 
@@ -160,6 +161,12 @@ class TimedPath(Reference):
         parts = q, slope * rate * moving, (slope * change + bend * rate**2) * moving
         return Point(*(each.reshape(*self.batch, *t.shape, q.shape[-1]) for each in parts))
 
+    def _single(self) -> TimedPath:
+        if self.batch:
+            message, fix = "this takes one path", "choose it: timed[0]"
+            raise ShapeError(message, where="TimedPath", got=f"{prod(self.batch)} paths", fix=fix)
+        return self.require()
+
     def trajectory(self, dt: float = 1e-3) -> Trajectory:
         """Return a single motion at equal steps of time, as ``simulate`` would return it.
 
@@ -173,18 +180,13 @@ class TimedPath(Reference):
             LinkworkError: The path has no motion.
             ShapeError: These are several paths, or the step is out of range.
         """
-        if self.batch:
-            raise ShapeError(
-                "a trajectory has one path", where="TimedPath", got=f"{self.batch} paths", fix="timed[0].trajectory()"
-            )
         if not (np.isfinite(dt) and dt > 0):
             raise ShapeError("out of range", where="dt", got=dt, expected="a positive number, in s")
-        duration = self.require().duration
+        duration = self._single().duration
         t = np.append(np.arange(np.ceil(duration / dt - 1e-9)) * dt, duration)
         q, v, a = self(t)
-        tau = self._inverse_dynamics(q, v, a, **{name: value[0] for name, value in self._inputs.items()})
-        coordinates = self.robot.coordinates
-        freedoms = range(self.robot.nv)
+        values: dict[str, Any] = {name: value[0] for name, value in self._inputs.items()}
+        coordinates, freedoms = self.robot.coordinates, range(self.robot.nv)
         layouts = {
             "q": coordinates.positions,
             "v": coordinates.of_freedoms(freedoms),
@@ -192,13 +194,44 @@ class TimedPath(Reference):
             "tau": coordinates.of_freedoms(freedoms, ("N m", "N")),
         }
         return Trajectory(
-            {"t": t, "q": q, "v": v, "a": a, "tau": tau},
+            {"t": t, "q": q, "v": v, "a": a, "tau": self._inverse_dynamics(q, v, a, **values)},
             {name: layout.names for name, layout in layouts.items()},
             robot=self.robot.name,
             method="time_path",
             dt=dt,
             units={name: layout.units for name, layout in layouts.items()},
         )
+
+    def plot(self, path: str | File | None = None) -> Figure:
+        """Draw the shares of the limits that each joint uses over time, and the rate along the path.
+
+        Args:
+            path: File to write it to as well: .png, .svg or .pdf. Default: none.
+
+        Returns:
+            A matplotlib Figure.
+
+        Raises:
+            LinkworkError: The path has no motion.
+            ShapeError: These are several paths.
+        """
+        self._single()
+        with styled():
+            from matplotlib.figure import Figure
+
+            quantities = [k for k, limit in enumerate(self.limits) if np.isfinite(limit).any()]
+            figure = Figure(figsize=(10, 2.2 * len(quantities) + 2.6))
+            panels = figure.subplots(len(quantities) + 1, 1)
+            for panel, k in zip(panels, quantities, strict=False):
+                for joint, shares in zip(self.robot.coordinates.velocity_names, self.shares[:, k].T, strict=True):
+                    panel.stairs(shares, self.t, baseline=None, label=in_plot(joint), linewidth=1.3)
+                panel.set(ylabel=f"share of {Limits._fields[k]}", ylim=(0, 1.08), xlabel="t [s]")
+            panels[0].legend(ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+            panels[-1].plot(self.s, self.rate)
+            panels[-1].set(xlabel="s", ylabel="ds/dt [1/s]", ylim=(0, None))
+            if path is not None:
+                write_figure(figure, File(path))
+        return figure
 
     def __repr__(self) -> str:
         if self.batch:
@@ -223,23 +256,25 @@ def timed(
     q, slope, bend = splines(grid)
     grid = np.broadcast_to(grid, rate.shape)
     steps = np.diff(grid, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # paths without a motion
         t = np.cumsum(np.pad(2 * steps / (rate[:, 1:] + rate[:, :-1]), ((0, 0), (1, 0))), axis=1)
     change = ((rate[:, 1:] ** 2 - rate[:, :-1] ** 2) / (2 * steps))[..., None]
     v = slope * rate[..., None]
     along = bend * rate[..., None] ** 2
-    values = {name: value[:, None] for name, value in inputs.items()}
+    moving = slope * np.maximum(rate, 1e-9 * rate.max(axis=1, keepdims=True))[..., None]  # for the sign of friction
+    values: dict[str, Any] = {name: value[:, None] for name, value in inputs.items()}
     ends = []  # of each step
     for at in (slice(None, -1), slice(1, None)):
         a = slope[:, at] * change + along[:, at]
-        ends.append((v[:, at], a, inverse_dynamics(q[:, at], v[:, at], a, **values)))
+        ends.append((v[:, at], a, inverse_dynamics(q[:, at], moving[:, at], a, **values)))
     begin, end = ends
-    used = [np.maximum(one / high, one / low) for part in ends for one, (low, high) in zip(part, limits, strict=True)]
-    shares = np.maximum(np.stack(used[:3], axis=2), np.stack(used[3:], axis=2))
+    used = [[np.maximum(x / high, x / low) for x, (low, high) in zip(part, limits, strict=True)] for part in ends]
     a, tau = (np.concatenate([one, two[:, -1:]], axis=1) for one, two in zip(begin[1:], end[1:], strict=True))
-    q = np.where(np.isnan(rate[..., None]), np.nan, q)
-    shape = {name: value.reshape(*batch, *value.shape[1:])
-             for name, value in {"s": grid, "rate": rate, "t": t, "q": q, "v": v, "a": a, "tau": tau, "shares": shares}.items()}  # fmt: skip
+    arrays = {
+        "s": grid, "rate": rate, "t": t, "q": np.where(np.isnan(rate[..., None]), np.nan, q), "v": v, "a": a,
+        "tau": tau, "shares": np.maximum(*(np.stack(part, axis=2) for part in used)),
+    }  # fmt: skip
+    shape = {name: value.reshape(*batch, *value.shape[1:]) for name, value in arrays.items()}
     where = {tuple(map(int, np.unravel_index(k, batch))) if batch else (): text for k, text in sorted(problems.items())}
     return TimedPath(
         robot,
