@@ -12,9 +12,8 @@ from linkwork.model import Stribeck
 
 
 def slide(gravity=0.0, **drive):
-    row = {"joint": "slide", **drive}
-    joints = [{"joint": "slide", "kind": "prismatic", "M": 2.0}]
-    return linkwork.load({"name": "slide", "gravity": [0, 0, -gravity], "joints": joints, "drives": [row]})
+    joints = [{"name": "slide", "kind": "prismatic", "M": 2.0, **drive}]
+    return linkwork.load({"name": "slide", "gravity": [0, 0, -gravity], "joints": joints})
 
 
 def random_paths(robot, number, points=5, seed=0):
@@ -126,9 +125,10 @@ def test_viscous_friction_is_on_the_safe_side_and_converges():
 
 def test_mimic_joints_count():
     """Two fingers of 2 kg; the second moves twice as far, so its limit of 1 m/s is one of 0.5 m/s of the first."""
-    joints = [{"joint": name, "parent": "base", "kind": "prismatic", "M": 2.0} for name in ("left", "right")]
-    drives = [{"joint": "left", "velocity": 3.0}, {"joint": "right", "mimic": {"joint": "left", "ratio": 2.0}, "velocity": 1.0}]
-    robot = linkwork.load({"name": "gripper", "gravity": [0, 0, 0], "joints": joints, "drives": drives})
+    finger = {"kind": "prismatic", "M": 2.0, "parent": "base"}
+    mimic = {"joint": "left", "multiplier": 2.0}
+    joints = [{"name": "left", "velocity": 3.0, **finger}, {"name": "right", "velocity": 1.0, "mimic": mimic, **finger}]
+    robot = linkwork.load({"name": "gripper", "gravity": [0, 0, 0], "joints": joints})
     timed = robot.time_path([[0.0], [1.0]], torque=10.0, gridpoints=129)
     assert robot.nv == 1 and np.abs(timed.v).max() == pytest.approx(0.5)
     acceleration = 10 / (2 + 4 * 2)
@@ -149,7 +149,7 @@ def corners(a, b, c):
     return points[(points @ [a, b] <= c + 1e-12 * size).all(axis=1)]
 
 
-def rates_by_corners(robot, splines, s, limits):
+def squared_rates_by_corners(robot, splines, s, limits):
     """The same by polygons, from inverse dynamics of a robot without friction."""
     q, d1, d2 = (each[0] for each in splines(s[None]))
     zero = 0 * q
@@ -165,7 +165,6 @@ def rates_by_corners(robot, splines, s, limits):
         ahead = a[i + 1] + h * b[i + 1]
         rows += [(ahead, b[i + 1], high[i + 1]), (-ahead, -b[i + 1], -low[i + 1])]
         last = [(h, 1, interval[1]), (-h, -1, -interval[0]), (0, 1, top[i]), (0, -1, 0)]
-        rows = [np.array(each, float) for each in zip(*[np.transpose(x) for x in zip(*last)])] and rows
         parts = [np.concatenate([row[k] for row in rows] + [[x[k] for x in last]]) for k in range(3)]
         scale = np.hypot(parts[0], parts[1])
         return [part / scale for part in parts]
@@ -176,23 +175,23 @@ def rates_by_corners(robot, splines, s, limits):
         intervals.insert(0, (x.min(), x.max()))
     x = [0.0]
     for i in range(len(s) - 1):
-        A_, B_, C_ = polygon(i, intervals[i + 1])
-        rest = C_ - B_ * x[-1]
-        u = np.min(rest[A_ > 1e-12] / A_[A_ > 1e-12])
+        along, across, end = polygon(i, intervals[i + 1])
+        rest, bounding = end - across * x[-1], along > 1e-12
+        u = np.min(rest[bounding] / along[bounding])
         x.append(np.clip(x[-1] + 2 * (s[i + 1] - s[i]) * u, *intervals[i + 1]))
-    return np.sqrt(x)
+    return np.array(x)
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5e", "stanford", "planar2r"])
 def test_rates_are_those_of_polygons(name):
     robot = linkwork.load(name, friction=False)
     paths = random_paths(robot, 3)
-    torque = some_torques(robot, 0.6)
+    torque = some_torques(robot)
     timed = robot.time_path(paths, gridpoints=25, torque=torque, acceleration=20.0, velocity=3.0)
     assert timed.solved.all()
     for k in range(3):
-        expected = rates_by_corners(robot, timed[k]._splines, timed.s[k], timed.limits)
-        np.testing.assert_allclose(timed.rate[k], expected, rtol=1e-7, atol=1e-7 * expected.max())
+        expected = squared_rates_by_corners(robot, timed[k]._splines, timed.s[k], timed.limits)
+        np.testing.assert_allclose(timed.rate[k] ** 2, expected, rtol=1e-9, atol=1e-10 * expected.max())
 
 
 # -- limits, by inverse dynamics ---------------------------------------------------------------------------------------
@@ -210,7 +209,7 @@ def test_limits_hold_and_some_limit_is_active(name):
         assert (values <= high + 1e-7 * size).all() and (values >= low - 1e-7 * size).all(), quantity
         assert timed.shares[:, :, which].max() <= 1 + 1e-7
     most = timed.shares.max(axis=(-1, -2))
-    assert (most > 0.999).mean() > 0.85 and (most > 0.5).all()
+    assert (most > 0.999).mean() > 0.95  # not where forces change their sign within a step
     inner = slice(1, -1)  # at rest, friction is that of the motion
     again = robot.inverse_dynamics(timed.q, timed.v, timed.a)
     np.testing.assert_allclose(timed.tau[:, inner], again[:, inner], rtol=1e-12, atol=1e-12 * np.abs(again).max())
@@ -248,7 +247,7 @@ def test_paths_that_stop():
     """There and back: q' is zero in the middle, for all joints at once."""
     timed = slide().time_path([[0.0], [1.0], [0.0]], torque=4.0, velocity=5.0, gridpoints=201)
     assert timed.solved and timed.shares.max() < 1 + 1e-9 and np.isfinite(timed.a).all()
-    assert timed.duration == pytest.approx(2 * np.sqrt(2) * np.sqrt(2) / np.sqrt(2), rel=1e-3)
+    assert timed.duration == pytest.approx(2 * np.sqrt(2), rel=5e-3)
     robot = linkwork.load("panda")
     there = random_paths(robot, 1, points=2)[0]
     timed = robot.time_path([*there, there[0]])
@@ -279,14 +278,14 @@ def test_a_path_has_the_same_bits_alone_and_in_a_batch():
 
 def test_a_path_without_motion_is_reported_and_others_are_not_affected():
     robot = linkwork.load("panda")
-    paths = random_paths(robot, 6)
+    paths = random_paths(robot, 6) * 0.3
     good = robot.time_path(paths)
     bad = paths.copy()
     bad[1, 2, 3], bad[2, 3] = np.nan, bad[2, 2]
-    bad[4] = [0, 1.5, 0, -0.1, 0, 1.6, 0] + 0.1 * np.linspace(0, 1, 5)[:, None]  # stretched out
-    timed = robot.time_path(bad, torque={"panda_joint2": 30.0})
-    same = robot.time_path(paths, torque={"panda_joint2": 30.0})
-    assert set(timed.problems) >= {(1,), (2,), (4,)} and not good.problems
+    bad[4] = [0, 1.5, 0, -0.1, 0, 1.6, 0] + 0.1 * np.linspace(0, 1, 5)[:, None]  # stretched out: gravity needs 49 N m
+    torque = {"panda_joint2": 45.0}
+    timed, same = robot.time_path(bad, torque=torque), robot.time_path(paths, torque=torque)
+    assert set(timed.problems) >= {(1,), (2,), (4,)} and not good.problems and same.solved[[0, 3]].all()
     assert "not finite" in timed.problems[1,] and "points 2 and 3 of the path are equal" in timed.problems[2,]
     assert "torque of panda_joint2" in timed.problems[4,] and timed.problems[4,].startswith("at s = ")
     for k in (0, 3, 5):
@@ -305,7 +304,7 @@ def test_payloads_are_inputs():
     loads = np.zeros((2, 10))
     loads[1, 0], loads[1, 3] = 3.0, 0.05
     timed = robot.time_path(paths, inputs={"payload:tool0": loads}, acceleration=20)
-    loaded = robot.with_payload("tool0", 3.0, center=(0, 0, 0.05) if False else loads[1, 1:4])
+    loaded = robot.with_payload("tool0", 3.0, center=loads[1, 1:4])
     assert timed[0].duration == pytest.approx(robot.time_path(paths[0], acceleration=20).duration, rel=1e-12)
     expected = loaded.time_path(paths[1], acceleration=20)
     assert timed[1].duration == pytest.approx(expected.duration, rel=1e-10)
@@ -318,7 +317,7 @@ def test_a_simulation_follows():
     robot = linkwork.load("ur5e")
     timed = robot.time_path(random_paths(robot, 1)[0], torque=some_torques(robot), gridpoints=200)
     q0, options = timed.q[0], {"torque": ComputedTorque(kp=400, kd=40), "reference": timed, "dt": 1e-3}
-    motion = robot.simulate(q0, duration=float(timed.duration), **options)
+    motion = robot.simulate(q0, duration=round(timed.duration, 3), **options)
     assert np.abs(motion.q - timed(motion.t).q).max() < 2e-3
 
 
@@ -378,11 +377,11 @@ def test_wrong_paths_and_speeds():
     for path in (np.zeros(2), np.zeros((1, 2)), np.zeros((4, 3)), "path"):
         with pytest.raises(linkwork.ShapeError):
             arm.time_path(path, torque=9.0)
-    timed = arm.time_path(np.eye(2), torque=30.0, velocity=1.0, speeds=(0, 50.0))
+    timed = arm.time_path(np.eye(2), torque=3000.0, velocity=1.0, speeds=(0, 50.0))
     assert timed.problems == {(): "at s = 1, the speed at the end exceeds a limit of velocity"}
-    timed = arm.time_path(np.eye(2), torque=30.0, velocity=1.0, speeds=(50.0, 0))
+    timed = arm.time_path(np.eye(2), torque=3000.0, velocity=1.0, speeds=(50.0, 0))
     assert "the speed at the start is too large" in timed.problems[()] and "too large" in repr(timed)
     with pytest.raises(linkwork.ShapeError, match="this takes one path"):
-        arm.time_path([np.eye(2)], torque=30.0).trajectory()
+        arm.time_path([np.eye(2)], torque=3000.0).trajectory()
     with pytest.raises(linkwork.ShapeError, match="out of range"):
-        arm.time_path(np.eye(2), torque=30.0).trajectory(0)
+        arm.time_path(np.eye(2), torque=3000.0).trajectory(0)

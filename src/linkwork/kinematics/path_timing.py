@@ -441,6 +441,6 @@ class _Timing:
     def _row_name(self, line: int) -> str:
         names = self.robot.coordinates.velocity_names
         if line == 0:
-            return "the path further on"
+            return "the speeds further on"
         row, torques = (line - 1) % self.rows, self.rows - len(names) * ("acceleration" in self.numbers)
         return f"{'torque' if row < torques else 'acceleration'} of {names[row % len(names)]}"
