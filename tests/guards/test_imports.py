@@ -91,6 +91,7 @@ ALLOWED = {
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
+    "kinematics": {"control", "drawing", "function", "iteration", "model", "robot", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
     | {"robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},

@@ -22,6 +22,7 @@ ROOT = Path(linkwork.__file__).parents[2]
 RETURNED = {
     "sparsity.Pattern",
     "parameters.BaseParameters",
+    "kinematics.timed_path.TimedPath",
     "sim.contact.contact_report.ContactForces",
     "sim.derivatives.gradient.Gradient",
     "sim.derivatives.linear_system.LinearSystem",
