@@ -7,6 +7,7 @@ Random paths of the Panda through five points, on 100 points of a grid, within i
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from time import perf_counter
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy is imported
@@ -63,7 +64,7 @@ def main() -> None:
         times.append(np.median(rounds))
     print(f"rates agree to {worst:.1e}")
     print(f"linkwork, {PATHS} paths: {1e3 * times[0]:.0f} ms; one path: {1e3 * times[1]:.1f} ms")
-    print(f"toppra {toppra.__version__}, one path: {1e3 * np.median(seconds):.1f} ms")
+    print(f"toppra {version('toppra')}, one path: {1e3 * np.median(seconds):.1f} ms")
     print(f"a path of a batch is {np.median(seconds) * PATHS / times[0]:.0f} times as fast as with toppra")
 
 

@@ -91,9 +91,9 @@ ALLOWED = {
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
     "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
-    "kinematics": {"control", "drawing", "function", "iteration", "model", "robot", "sim", "workspace"},
+    "kinematics": {"control", "drawing", "iteration", "model", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
-    | {"robot_functions", "sampled", "sim", "symbolic"},
+    | {"kinematics", "robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},
     "inspection": {
         "assembly",
@@ -150,7 +150,7 @@ ALLOWED = {
     "coefficient_tables": {"formulations", "function", "robot", "program", "model", "timing"},
     "cli": {"inspection", "assembly", "compose", "constraints", "published", "io", "formulations", "function", "model"}
     | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
+    | {"drawing", "identify", "kinematics", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},
 }
 
