@@ -16,8 +16,12 @@ import numpy as np
 import toppra
 from timing import use_cores
 from toppra.algorithm import TOPPRA
-from toppra.constraint import DiscretizationType, JointAccelerationConstraint, JointTorqueConstraint
-from toppra.constraint import JointVelocityConstraint
+from toppra.constraint import (
+    DiscretizationType,
+    JointAccelerationConstraint,
+    JointTorqueConstraint,
+    JointVelocityConstraint,
+)
 
 import linkwork
 

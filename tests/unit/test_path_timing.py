@@ -91,6 +91,25 @@ def test_speeds_at_the_ends():
     assert exact.duration == pytest.approx((2 * peak - 3) / 2, rel=1e-12)
 
 
+def test_a_weak_motor_must_fall():
+    """It cannot hold 2 kg: its speed has a lower limit at every point, and the end needs a speed."""
+    robot, weak, strong = slide(9.81), 9.81 - 15 / 2, 9.81 + 15 / 2
+    share = (3**2 - 2 * weak) / (2 * (strong - weak))  # of strong acceleration, then weak, from rest to 3 m/s
+    options = {"torque": 15.0, "s": [0.0, 1.0], "gridpoints": np.unique([*np.linspace(0, 1, 9), share])}
+    timed = robot.time_path([[1.0], [0.0]], speeds=(0.0, 3.0), **options)
+    peak = np.sqrt(2 * strong * share)
+    assert timed.duration == pytest.approx(peak / strong + (3 - peak) / weak, rel=1e-12)
+    for speeds, text in (
+        ((0, 0), "the speeds further on and torque of slide"),
+        ((0, 2), "the speeds further on and torque of slide"),
+        ((0, 9), "the speed at the start is too small"),
+    ):
+        timed = robot.time_path([[1.0], [0.0]], speeds=speeds, **options)
+        assert text in timed.problems[()], timed.problems
+    timed = robot.time_path([[1.0], [0.0]], speeds=(0, 3), acceleration=1.0, **options)
+    assert "acceleration of slide" in timed.problems[()] and "torque of slide" in timed.problems[()]
+
+
 def test_coulomb_friction_delays_and_brakes():
     up, down = (4 - 1) / 2, (4 + 1) / 2
     for goal in (3.0, -3.0):
@@ -364,12 +383,20 @@ def test_refused_forces():
         ({"torque": 9, "gridpoints": [0, 0.5, 0.5, 1]}, "wrong points of the grid"),
         ({"torque": 9, "s": [0, 0]}, "wrong parameter"),
         ({"torque": 9, "speeds": (-1, 0)}, "out of range"),
+        ({"torque": 9, "gridpoints": np.nan}, "wrong points of the grid"),
         ({"torque": 9, "inputs": {"gravity": [1, 2]}}, "wrong shape"),
+        ({"torque": 9, "inputs": {"gravitas": [1, 2, 3]}}, "gravitas"),
+        ({"torque": 9, "inputs": "gravity"}, "not a dict"),
     ],
 )
 def test_mistakes(options, text):
     with pytest.raises(linkwork.LinkworkError, match=text):
         linkwork.load("planar2r").time_path(np.eye(2), **options)
+
+
+def test_no_paths():
+    timed = linkwork.load("planar2r").time_path(np.zeros((0, 4, 2)), torque=9.0)
+    assert timed.duration.shape == (0,) and timed.tau.shape == (0, 100, 2) and not timed.problems
 
 
 def test_wrong_paths_and_speeds():

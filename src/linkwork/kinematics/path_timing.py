@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, memory_reported
+from ..errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError, memory_reported, require_mapping
 from ..iteration import repeat
 from ..model import Drive, Model, changed_drives
 from ..model.drive import Sliding
@@ -33,15 +33,8 @@ FLAT = 1e-9  # part of the largest coefficient of u, below which a coefficient o
 ROUNDS = 6  # of timing with viscous friction, each from the speeds of the one before
 CHUNK = 512  # paths whose limits are in memory at the same time
 NO_INPUTS = (
-    "friction",
-    "coulomb",
-    "viscous",
-    "offset",
-    "stribeck",
-    "stribeck_velocity",
-    "friction_width",
-    "force_laws",
-)
+    "friction", "coulomb", "viscous", "offset", "stribeck", "stribeck_velocity", "friction_width", "force_laws",
+)  # fmt: skip
 
 
 def time_path(
@@ -68,27 +61,26 @@ def time_path(
     if degree not in (3, 5):
         raise LinkworkError("wrong degree of the spline", where="degree", got=degree, expected="3 or 5")
     batch, number = points.shape[:-2], prod(points.shape[:-2])
-    points = points.reshape(number, *points.shape[-2:])
-    problems = _unusable(points)
-    points[[*problems]] = np.linspace(0.0, 1.0, points.shape[1])[:, None]  # which nothing is reported of
-    at = _parameter(points, limits.velocity, s)
-    splines = Splines(at, points, degree)
-    grid = _grid(gridpoints, at, points.shape[1])
     ends = np.broadcast_to(_numbers(speeds, "speeds", "(..., 2)"), (*batch, 2)).reshape(number, 2)
     if not (ends >= 0).all():
         raise LinkworkError("out of range", where="speeds", got=ends.min(), expected="rates of s, not negative")
+    require_mapping(inputs or {}, "time_path, inputs", "{name: values}")
     if unfit := [name for name in inputs or () if name.partition(":")[0] in NO_INPUTS]:
         fix = "use a robot with other friction, robot.with_friction(...)"
         raise UnsupportedError("this is no input of time_path", where="inputs", got=unfit[0], fix=fix)
-    with memory_reported("these paths", where="time_path", fix="time fewer paths at a time"):
+    points = points.reshape(number, *points.shape[-2:])
+    problems = _unusable(points)
+    points[[*problems]] = np.linspace(0.0, 1.0, points.shape[1])[:, None]  # a path whose motion is not returned
+    with memory_reported("these paths", where="time_path", fix="time fewer paths, or on fewer points"):
+        at = _parameter(points, limits.velocity, s)
+        splines, grid = Splines(at, points, degree), _grid(gridpoints, at, points.shape[1])
         timing = _Timing(robot, limits, inputs or {}, batch)
         x = np.empty((number, grid.shape[1]))
         for start in range(0, number, CHUNK):
-            part = slice(start, min(start + CHUNK, number))
-            some, failed = timing.squared_rates(
-                part, splines[part], grid[part if len(grid) > 1 else slice(1)], ends[part]
-            )
-            x[part] = some.T
+            part = slice(start, start + CHUNK)
+            places = grid[part] if len(grid) > 1 else grid
+            squares, failed = timing.squared_rates(splines[part], places, ends[part], part)
+            x[part] = squares.T
             problems = {start + k: text for k, text in failed.items()} | problems
         x[[*problems]] = np.nan
         return timed(robot, batch, splines, grid, np.sqrt(x), timing.inverse_dynamics, timing.inputs, limits, problems)
@@ -110,7 +102,7 @@ def _require_supported(model: Model) -> None:
     for reason, applies in reasons.items():
         if applies:
             expected = "a robot on a fixed base, with a motor for each joint"
-            raise UnsupportedError(f"{reason}", where=f"time_path of {model.name!r}", expected=expected)
+            raise UnsupportedError(reason, where=f"time_path of {model.name!r}", expected=expected)
 
 
 def _numbers(value: Any, where: str, expected: str) -> Array:
@@ -189,7 +181,7 @@ def _grid(gridpoints: Any, at: Array, count: int) -> Array:
     if gridpoints is None:
         gridpoints = max(100, 2 * count - 1)
     shares = _numbers(gridpoints, "gridpoints", expected)
-    if shares.ndim == 0 and shares >= 2 and shares == int(shares):
+    if shares.ndim == 0 and shares >= 2 and shares % 1 == 0:
         shares = np.linspace(0.0, 1.0, int(shares))
     if shares.ndim != 1 or len(shares) < 2 or shares[0] != 0 or shares[-1] != 1 or not (np.diff(shares) > 0).all():
         raise ShapeError("wrong points of the grid", where="gridpoints", got=repr(gridpoints)[:80], expected=expected)
@@ -199,26 +191,24 @@ def _grid(gridpoints: Any, at: Array, count: int) -> Array:
 # -- friction ----------------------------------------------------------------------------------------------------------
 
 
-def _friction(model: Model) -> Array:
+def _friction(robot: Workspace) -> Array:
     """Return rows (4, n): Coulomb friction forward and backward, viscous friction forward and backward.
 
     Friction that is neither is refused.
     """
-    speeds = np.array([1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
-    table = np.zeros((4, model.nv))
-    for k, joint in enumerate(model.coordinates.joints):
-        forces = np.array([sum((law.force(Sliding(v)) for law in joint.acting), start=0.0) for v in speeds]).reshape(
-            2, 3
-        )
-        sign = np.array([1.0, -1.0])
-        slope = (forces[:, 1] - forces[:, 0]) * sign
-        constant = forces[:, 0] - slope * sign
-        if not np.allclose(forces[:, 2], constant + 3 * slope * sign, rtol=1e-12, atol=1e-12) or (slope < 0).any():
-            names = ", ".join(law.formula for law in joint.acting)
-            fix = f'use the robot with other friction: robot.with_friction({{"{joint.name}": {{"coulomb": ...}}}})'
-            raise UnsupportedError("this friction is not constant and viscous", where=joint.name, got=names, fix=fix)
-        table[:, k] = *constant, *slope
-    return table
+    columns = []
+    for joint in robot.model.coordinates.joints:
+        v = np.outer([1.0, -1.0], [1.0, 2.0, 3.0])
+        force = sum((law.force(Sliding(v)) for law in joint.acting), start=0 * v)
+        slope = (force[:, 1] - force[:, 0]) / (v[:, 1] - v[:, 0])
+        constant = force[:, 0] - slope * v[:, 0]
+        error = np.abs(constant + slope * v[:, 2] - force[:, 2]).max()
+        if error > 1e-12 * np.abs(force).max() or (slope < 0).any():
+            got = ", ".join(law.formula for law in joint.acting)
+            fix = f'give it other friction: robot.with_friction({{"{joint.name}": {{"coulomb": 1, "viscous": 1}}}})'
+            raise UnsupportedError("this friction is not constant and viscous", where=joint.name, got=got, fix=fix)
+        columns.append([*constant, *slope])
+    return np.array(columns).T
 
 
 # -- compiled functions ------------------------------------------------------------------------------------------------
@@ -332,7 +322,7 @@ class _Timing:
     def __init__(self, robot: Robot, limits: Limits, inputs: Mapping[str, Any], batch: tuple[int, ...]):
         model, n, names = robot.model, robot.nv, tuple(inputs)
         self.robot, self.limits, self.batch = robot, limits, batch
-        self.friction = _friction(model)
+        self.friction = robot.derived(_friction)
         self.viscous = bool(self.friction[2:].any())
         self.numbers = {"velocity": limits.velocity, "torque": limits.torque}
         if np.isfinite(limits.acceleration).any():
@@ -372,16 +362,18 @@ class _Timing:
             values[port.name] = array
         return values
 
-    def squared_rates(self, part: slice, splines: Splines, grid: Array, ends: Array) -> tuple[Array, dict[int, str]]:
-        """Return x at the points of the grid (G, P), and why paths are infeasible."""
+    def squared_rates(self, splines: Splines, grid: Array, ends: Array, part: slice) -> tuple[Array, dict[int, str]]:
+        """Return x at the points of the grid (G, P), and why paths have no motion, of the paths of a part."""
         q, slope, bend = (np.ascontiguousarray(each.swapaxes(0, 1)) for each in splines(grid))
         fastest = FASTEST / (grid[:, -1] - grid[:, 0]) ** 2
-        inputs = {name: value[part] for name, value in self.inputs.items()}
+        known = {**self.numbers, **{name: value[part] for name, value in self.inputs.items()}}
 
         def passes(friction: Array, **before: Any) -> tuple[Array, dict[int, str]]:
-            known = {**self.numbers, **inputs, **before}
-            rows, top = self.grid_limits(q=q, slope=slope, bend=bend, friction=friction, fastest=fastest, **known)
-            return self._passes(grid, rows, top, ends**2)
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # paths without a motion
+                rows, top = self.grid_limits(
+                    q=q, slope=slope, bend=bend, friction=friction, fastest=fastest, **known, **before
+                )
+                return self._passes(grid, rows, top, ends**2)
 
         if not self.viscous:
             return passes(self.friction)
@@ -397,46 +389,47 @@ class _Timing:
         flat = FLAT * np.abs(rows[:, :, 0]).max(axis=(0, 2))
         last, problems = len(top) - 1, {}
 
-        def report(paths: Array, why: str, i: int) -> None:
-            for k in np.flatnonzero(paths):
-                text = f"at s = {grid[k if len(grid) > 1 else 0, i]:.6g}, {why}"
-                problems.setdefault(int(k), text)
+        def report(paths: Array, i: int, why: Any) -> None:
+            for k in map(int, np.flatnonzero(paths)):
+                if k not in problems:
+                    text = why if isinstance(why, str) else why(k)
+                    problems[k] = f"at s = {grid[k % len(grid), i]:.6g}, {text}"
 
         intervals = np.empty((*top.shape, 2))
         intervals[-1] = ends[:, 1:]
-        report(ends[:, 1] > top[-1], "the speed at the end exceeds a limit of velocity", last)
+        report(ends[:, 1] > top[-1], last, "the speed at the end exceeds a limit of velocity")
         for i in reversed(range(last)):
-            found = self.backward(rows[i], rows[i + 1], spans[i], flat, intervals[i + 1], top[i])
-            left, right = found.T
-            closed = (left > right) & (left <= right + 1e-9 * np.abs(right))  # but for rounding
-            found[closed] = right[closed, None]
-            if (empty := ~(left <= right) & ~closed).any():
-                for k in np.flatnonzero(empty):
-                    two = rows[i : i + 2, k], spans[i, k % spans.shape[1]], flat[k], intervals[i + 1, k], top[i, k]
-                    report(np.arange(len(left)) == k, self._conflict(*two), i)
-                found[empty, 0], found[empty, 1] = 0.0, top[i, empty]
-            intervals[i] = found
+            step = rows[i], rows[i + 1], spans[i], flat, intervals[i + 1]
+            intervals[i] = self.backward(*step, top[i])
+            left, right = intervals[i].T
+            if not (left <= right).all():
+                rounded = (left > right) & (left <= right * (1 + 1e-9))
+                left[rounded] = right[rounded]
+                empty = ~(left <= right)
+                report(empty, i, lambda k, i=i, step=step: self._conflict(k, step, top[i]))
+                left[empty], right[empty] = 0.0, top[i, empty]
         x = np.empty(top.shape)
-        x[0] = np.clip(ends[:, 0], intervals[0, :, 0], intervals[0, :, 1])
-        report(ends[:, 0] > intervals[0, :, 1] * (1 + 1e-9), "the speed at the start is too large", 0)
-        report(ends[:, 0] < intervals[0, :, 0] * (1 - 1e-9), "the speed at the start is too small", 0)
+        low, high = intervals[0].T
+        report(ends[:, 0] > high * (1 + 1e-9), 0, "the speed at the start is too large")
+        report(ends[:, 0] < low * (1 - 1e-9), 0, "the speed at the start is too small")
+        x[0] = np.clip(ends[:, 0], low, high)
         for i in range(last):
             x[i + 1] = self.forward(rows[i], rows[i + 1], spans[i], flat, intervals[i + 1], x[i])
-        for i in range(last):
-            report((x[i] == 0) & (x[i + 1] == 0), "the limits allow no motion", i)
+        stopped = (x[:-1] == 0) & (x[1:] == 0)
+        for i in np.flatnonzero(stopped.any(axis=1)):
+            report(stopped[i], i, "the limits allow no motion")
         return x, problems
 
-    def _conflict(self, rows: Array, span: float, flat: float, interval: Array, top: float) -> str:
-        """Return which limits leave no motion at a point: those that are nearest to it together."""
-        lows, highs, slopes = (np.array(each) for each in _lines(rows[0], rows[1], span, flat, interval))
-        ends, slopes_of_all = np.concatenate([lows, highs]), np.concatenate([slopes, slopes])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            crossings = (ends[:, None] - ends) / (slopes_of_all - slopes_of_all[:, None])
-        x = np.concatenate([crossings[(crossings > 0) & (crossings < top)], [0.0, top]])[:, None]
-        high, low = highs + slopes * x, lows + slopes * x
-        best = (high.min(axis=1) - low.max(axis=1)).argmax()
-        pair = dict.fromkeys(self._row_name(int(k)) for k in (high[best].argmin(), low[best].argmax()))
-        return "no motion is within the limits of " + " and ".join(pair)
+    def _conflict(self, k: int, step: tuple[Array, ...], top: Array) -> str:
+        """Return which limits leave no motion at a point of path k: those that are nearest to it together."""
+        here, ahead, span, flat, interval = (each[k % len(each)] for each in step)
+        low, high, slopes = (np.array(each) for each in _lines(here, ahead, span, flat, interval))
+        least, most = 0.0, top[k]
+        for _ in range(200):  # the width of the interval of u is concave: bisection by its slope
+            x = (least + most) / 2
+            upper, lower = int((high + slopes * x).argmin()), int((low + slopes * x).argmax())
+            least, most = (x, most) if slopes[upper] > slopes[lower] else (least, x)
+        return "no motion is within the limits of " + " and ".join(dict.fromkeys(map(self._row_name, (upper, lower))))
 
     def _row_name(self, line: int) -> str:
         names = self.robot.coordinates.velocity_names
