@@ -428,6 +428,8 @@ class _Timing:
         for _ in range(200):  # the width of the interval of u is concave: bisection by its slope
             x = (least + most) / 2
             upper, lower = int((high + slopes * x).argmin()), int((low + slopes * x).argmax())
+            if slopes[upper] == slopes[lower]:
+                break
             least, most = (x, most) if slopes[upper] > slopes[lower] else (least, x)
         return "no motion is within the limits of " + " and ".join(dict.fromkeys(map(self._row_name, (upper, lower))))
 

@@ -27,7 +27,8 @@ class Splines:
         inner = at[:, (p + 1) // 2 : W - (p + 1) // 2] if p < W - 1 else at[:, :0]  # the others are no knots
         ends = np.repeat(at[:, [0, -1]], p + 1, axis=1)
         self.knots = np.concatenate([ends[:, : p + 1], inner, ends[:, p + 1 :]], axis=1)
-        self.coefficients = _solve(*_basis(self.knots, at, p), points)
+        first = _first(self.knots, at, p)
+        self.coefficients = _solve(_basis(self.knots, at, p, first), first, points)
 
     def __getitem__(self, part: slice | Array) -> Splines:
         """Return the splines of some paths.
@@ -53,11 +54,12 @@ class Splines:
             Three arrays (P, G, n).
         """
         knots, c, results = self.knots, self.coefficients, []
+        first = _first(knots, s, self.degree)  # the same for derivatives, which have fewer outer knots
         for p in range(self.degree, self.degree - 3, -1):
             if p < 0:  # all is zero beyond the last derivative
                 results.append(np.zeros_like(results[0]))
                 continue
-            weights, first = _basis(knots, s, p)
+            weights = _basis(knots, s, p, first)
             results.append(sum(weights[..., k, None] * _entries(c, first + k) for k in range(p + 1)))
             if p:
                 m = c.shape[1]
@@ -66,10 +68,13 @@ class Splines:
         return results[0], results[1], results[2]
 
 
-def _basis(knots: Array, s: Array, p: int) -> tuple[Array, Array]:
-    """Return the p + 1 basis functions that are not zero at s, (P, G, p + 1), and the number of the first, (P, G)."""
-    inner = knots[:, p + 1 : -p - 1]
-    first = (inner[:, None, :] <= s[..., None]).sum(-1)
+def _first(knots: Array, s: Array, p: int) -> Array:
+    """Return the number of the first basis function that is not zero at s, (P, G)."""
+    return (knots[:, None, p + 1 : -p - 1] <= s[..., None]).sum(-1)
+
+
+def _basis(knots: Array, s: Array, p: int, first: Array) -> Array:
+    """Return the p + 1 basis functions from the first one on at s, (P, G, p + 1)."""
     at = [_entries(knots, first + k) for k in range(2 * p + 2)]
     values = [np.ones(first.shape)]
     for d in range(1, p + 1):
@@ -80,7 +85,7 @@ def _basis(knots: Array, s: Array, p: int) -> tuple[Array, Array]:
             following.append(carried + (right - s) * share)
             carried = (s - left) * share
         values = [*following, carried]
-    return np.stack(values, axis=-1), first
+    return np.stack(values, axis=-1)
 
 
 def _entries(values: Array, places: Array) -> Array:
