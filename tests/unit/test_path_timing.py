@@ -142,6 +142,14 @@ def test_viscous_friction_is_on_the_safe_side_and_converges():
     assert errors[0] < 0.01 and errors[2] < 0.001 and errors[0] > 2 * errors[1] > 4 * errors[2] > 0
 
 
+def test_viscous_friction_where_the_motor_cannot_hold_the_weight():
+    """A motion that is not possible without friction is not taken for one that is."""
+    robot = linkwork.load("puma560")
+    path = np.linspace([-0.4, -0.4, 2.8, 0.2, 2.4, 1.7], [-1.3, -1.3, 8.3, 0.5, 7.2, 5.0], 5)
+    timed = robot.time_path(path, torque={"elbow": 9.7}, velocity=3.0, acceleration=20.0, gridpoints=3)
+    assert "torque of elbow" in timed.problems[()]
+
+
 def test_mimic_joints_count():
     """Two fingers of 2 kg; the second moves twice as far, so its limit of 1 m/s is one of 0.5 m/s of the first."""
     finger = {"kind": "prismatic", "M": 2.0, "parent": "base"}
@@ -300,14 +308,15 @@ def test_a_path_without_motion_is_reported_and_others_are_not_affected():
     paths = random_paths(robot, 6) * 0.3
     good = robot.time_path(paths)
     bad = paths.copy()
-    bad[1, 2, 3], bad[2, 3] = np.nan, bad[2, 2]
+    bad[1, 2, 3], bad[2, 3], bad[5] = np.nan, bad[2, 2], bad[5] * 1e160
     bad[4] = [0, 1.5, 0, -0.1, 0, 1.6, 0] + 0.1 * np.linspace(0, 1, 5)[:, None]  # stretched out: gravity needs 49 N m
     torque = {"panda_joint2": 45.0}
     timed, same = robot.time_path(bad, torque=torque), robot.time_path(paths, torque=torque)
     assert set(timed.problems) >= {(1,), (2,), (4,)} and not good.problems and same.solved[[0, 3]].all()
     assert "not finite" in timed.problems[1,] and "points 2 and 3 of the path are equal" in timed.problems[2,]
     assert "torque of panda_joint2" in timed.problems[4,] and timed.problems[4,].startswith("at s = ")
-    for k in (0, 3, 5):
+    assert "too large for numbers" in timed.problems[5,]
+    for k in (0, 3):
         assert timed.problems.get((k,)) == same.problems.get((k,))
         np.testing.assert_array_equal(timed.tau[k], same.tau[k])
     assert not timed.solved[4] and np.isnan(timed.q[4]).all() and (timed.limiting[4] == "").all()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FASTEST = 1e12  # largest x, for a path of length one: where nothing else limits it, as where a path stops
 FAR = 1e9  # a limit that does not act, relative to those that do
+NEAR = 1e-12  # distance of equal points, as a part of the length of the path
 FLAT = 1e-9  # part of the largest coefficient of u, below which a coefficient of u is replaced: the limit is one of x
 ROUNDS = 6  # of timing with viscous friction, each from the speeds of the one before
 CHUNK = 512  # paths whose limits are in memory at the same time
@@ -154,7 +155,8 @@ def _unusable(points: Array) -> dict[int, str]:
     """Return what is wrong with the points of paths."""
     finite = np.isfinite(points).all(axis=(1, 2))
     problems = {int(k): "a point of the path is not finite" for k in np.flatnonzero(~finite)}
-    still = (np.diff(points, axis=1) == 0).all(axis=2)
+    steps = np.abs(np.diff(np.where(finite[:, None, None], points, 0.0), axis=1)).max(axis=2)
+    still = (steps <= NEAR * steps.sum(axis=1, keepdims=True)) & finite[:, None]
     for k in np.flatnonzero(still.any(axis=1)):
         first = int(still[k].argmax())
         problems[int(k)] = f"points {first} and {first + 1} of the path are equal: remove one of them"
@@ -380,7 +382,8 @@ class _Timing:
         x, _ = passes(self.friction * [[1], [1], [0], [0]], before=1.0)
         problems: dict[int, str] = {}
         for share in (1e-3, *[1.0] * ROUNDS):
-            x, problems = passes(self.friction, before=np.maximum(share * x, 1e-6 * x.max(axis=0)))
+            least = np.maximum(1e-6 * x.max(axis=0), fastest / FASTEST * 1e-6)  # where the root has a finite tangent
+            x, problems = passes(self.friction, before=np.maximum(share * x, least))
         return x, problems
 
     def _passes(self, grid: Array, rows: Array, top: Array, ends: Array) -> tuple[Array, dict[int, str]]:
@@ -395,6 +398,7 @@ class _Timing:
                     text = why if isinstance(why, str) else why(k)
                     problems[k] = f"at s = {grid[k % len(grid), i]:.6g}, {text}"
 
+        report(~np.isfinite(rows[:, :, :2].sum(axis=(0, 2, 3))), 0, "the forces are too large for numbers")
         intervals = np.empty((*top.shape, 2))
         intervals[-1] = ends[:, 1:]
         report(ends[:, 1] > top[-1], last, "the speed at the end exceeds a limit of velocity")

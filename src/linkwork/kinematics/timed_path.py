@@ -13,7 +13,7 @@ import numpy as np
 
 from ..control import Point, Reference
 from ..drawing import styled
-from ..errors import LinkworkError, ShapeError, UnsupportedError
+from ..errors import LinkworkError, ShapeError, UnsupportedError, counted
 from ..quoting import in_plot
 from ..sim import Trajectory
 from ..sim.trajectory.plots import write_figure
@@ -115,7 +115,7 @@ class TimedPath(Reference):
         if self.problems:
             (index, why), *others = self.problems.items()
             which = f"path {', '.join(map(str, index))}" if index else "the path"
-            more = f"; so have {len(others)} others" if others else ""
+            more = f"; nor have {counted(len(others), 'other path')}" if others else ""
             raise LinkworkError(f"{which} has no motion: {why}{more}", where="time_path")
         return self
 
