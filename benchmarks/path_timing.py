@@ -1,6 +1,6 @@
 """Path timing against toppra: ``python benchmarks/path_timing.py``. Rates are compared before anything is timed.
 
-Random paths of the Panda through five points, on 100 points of a grid, within its velocities and torques and 15 rad/s^2
+Random paths of the Panda through five points, on the default grid, within its velocities and torques and 15 rad/s^2
 (m/s^2). toppra gets the same cubic splines, its solver "seidel", and the inverse dynamics of linkwork.
 """
 

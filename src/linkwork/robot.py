@@ -514,8 +514,8 @@ class Robot(RobotFunctions):
             s: Parameter of the path at the points, (points,). Default: from 0 to 1, in proportion to the time that each
                 stretch takes at the largest velocities.
             degree: Degree of the spline: 3 (default) or 5.
-            gridpoints: Number of points on which limits hold, or their places as shares of the path, from 0 to 1.
-                Default: 100, or more for paths of more than 50 points.
+            gridpoints: Number of equal steps plus one, or the points on which limits hold as shares of the path, from 0
+                to 1. Default: 100, or more for paths of more than 50 points, and four more in the first and last step.
             speeds: Rates ds/dt at the start and at the end in 1/s, (..., 2). Default: at rest.
             velocity: Largest velocities in rad/s (m/s). Default: those of the robot.
             acceleration: Largest accelerations in rad/s^2 (m/s^2). Default: none.
@@ -534,7 +534,7 @@ class Robot(RobotFunctions):
         Example:
             >>> timed = robot.time_path([np.zeros(7), np.full(7, 0.2), np.full(7, -0.1)], acceleration=10)
             >>> timed.t.shape
-            (100,)
+            (108,)
         """
         from .kinematics.path_timing import time_path
 

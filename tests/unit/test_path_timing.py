@@ -256,6 +256,14 @@ def test_between_grid_points_limits_hold_with_a_finer_grid():
     assert np.ptp(durations[1:]) < 0.2 * np.ptp(durations[:2]) + 1e-3
 
 
+def test_the_default_grid_is_finer_at_the_ends():
+    robot = linkwork.load("ur5e")
+    paths = random_paths(robot, 5)
+    default, equal, fine = (robot.time_path(paths, acceleration=20.0, gridpoints=n) for n in (None, 100, 2000))
+    assert (default.duration / fine.duration < 1.002).all() and (equal.duration / fine.duration > 1.003).all()
+    assert default.t.shape == (5, 108) and robot.time_path(default.q, acceleration=20.0).t.shape == (5, 223)
+
+
 def test_velocities_and_accelerations_are_those_of_the_positions():
     robot = linkwork.load("ur5e")
     timed = robot.time_path(random_paths(robot, 1)[0], degree=5)
@@ -405,7 +413,7 @@ def test_mistakes(options, text):
 
 def test_no_paths():
     timed = linkwork.load("planar2r").time_path(np.zeros((0, 4, 2)), torque=9.0)
-    assert timed.duration.shape == (0,) and timed.tau.shape == (0, 100, 2) and not timed.problems
+    assert timed.duration.shape == (0,) and timed.tau.shape == (0, 108, 2) and not timed.problems
 
 
 def test_wrong_paths_and_speeds():

@@ -54,7 +54,10 @@ def time_path(
         option("NAME=VALUES", "Other numbers of the robot: payload:FRAME=..., gravity=0,0,-1.62; may be repeated."),
     ] = None,
     degree: Annotated[int, option(None, "Degree of the spline through the points: 3 or 5.")] = 3,
-    gridpoints: Annotated[int | None, option(None, "Points on which limits hold. Default: 100 or more.")] = None,
+    gridpoints: Annotated[
+        int | None,
+        option(None, "Number of equal steps plus one, on which limits hold. Default: 100 or more, and finer ends."),
+    ] = None,
     dt: Annotated[float, option("SECONDS", "Time step of the file.")] = 1e-3,
     output: Annotated[
         Path | None, option("FILE", f"File for the motion: {', '.join(TRAJECTORIES)}.", "--output", "-o")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FASTEST = 1e12  # largest x, for a path of length one: where nothing else limits it, as where a path stops
 FAR = 1e9  # a limit that does not act, relative to those that do
+NEAR_ENDS = np.array([1 / 16, 1 / 8, 1 / 4, 1 / 2])  # further points of the default grid, in the first and last step
 NEAR = 1e-12  # distance of equal points, as a part of the length of the path
 FLAT = 1e-9  # part of the largest coefficient of u, below which a coefficient of u is replaced: the limit is one of x
 ROUNDS = 6  # of timing with viscous friction, each from the speeds of the one before
@@ -181,7 +182,9 @@ def _grid(gridpoints: Any, at: Array, count: int) -> Array:
     """Return s at the points of the grid, (P, G) or (1, G)."""
     expected = "a whole number from 2 on, or increasing shares of the path from 0 to 1"
     if gridpoints is None:
-        gridpoints = max(100, 2 * count - 1)
+        gridpoints = np.linspace(0.0, 1.0, max(100, 2 * count - 1))
+        ends = gridpoints[1] * NEAR_ENDS  # a motion from rest is at its largest speed early in the first step
+        gridpoints = np.sort([*gridpoints, *ends, *(1 - ends)])
     shares = _numbers(gridpoints, "gridpoints", expected)
     if shares.ndim == 0 and shares >= 2 and shares % 1 == 0:
         shares = np.linspace(0.0, 1.0, int(shares))

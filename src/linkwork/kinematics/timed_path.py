@@ -60,7 +60,7 @@ class TimedPath(Reference):
     Example:
         >>> timed = robot.time_path([np.zeros(7), np.full(7, 0.1), np.full(7, 0.3)])
         >>> timed.solved, timed.q.shape
-        (True, (100, 7))
+        (True, (108, 7))
     """
 
     traceable = False
