@@ -168,7 +168,7 @@ class TimedPath(Reference):
         return self.require()
 
     def trajectory(self, dt: float = 1e-3) -> Trajectory:
-        """Return a single motion at equal steps of time, as ``simulate`` would return it.
+        """Return a single motion at equal steps of time, and at its end, as ``simulate`` would return it.
 
         Args:
             dt: Time step in s. Default: 0.001.
