@@ -154,21 +154,21 @@ def _two_sided(value: Any, default: Array, names: tuple[str, ...], what: str) ->
 
 def _unusable(points: Array) -> dict[int, str]:
     """Return what is wrong with the points of paths."""
-    finite = np.isfinite(points).all(axis=(1, 2))
-    problems = {int(k): "a point of the path is not finite" for k in np.flatnonzero(~finite)}
-    steps = np.abs(np.diff(np.where(finite[:, None, None], points, 0.0), axis=1)).max(axis=2)
-    still = (steps <= NEAR * steps.sum(axis=1, keepdims=True)) & finite[:, None]
+    finite = np.isfinite(points).all(axis=(1, 2), keepdims=True)
+    steps = np.abs(np.diff(np.where(finite, points, 0.0), axis=1)).max(axis=2)
+    still = steps <= NEAR * steps.sum(axis=1, keepdims=True)
+    problems = {}
     for k in np.flatnonzero(still.any(axis=1)):
         first = int(still[k].argmax())
         problems[int(k)] = f"points {first} and {first + 1} of the path are equal: remove one of them"
-    return problems
+    return problems | {int(k): "a point of the path is not finite" for k in np.flatnonzero(~finite)}
 
 
 def _parameter(points: Array, velocity: Array, s: Any) -> Array:
     """Return s at the points, (P, W) or (1, W). Default: from 0 to 1, by the time at the largest velocities."""
     if s is None:
         fast = np.minimum(-velocity[0], velocity[1])
-        steps = np.abs(np.diff(points, axis=1)) / np.where(np.isfinite(fast) & (fast > 0), fast, 1.0)
+        steps = np.abs(np.diff(points, axis=1)) / np.where(np.isfinite(fast), fast, 1.0)
         at = np.cumsum(np.pad(steps.max(axis=2), ((0, 0), (1, 0))), axis=1)
         return at / at[:, -1:]
     at = _numbers(s, "s", "(points,)")
@@ -424,7 +424,7 @@ class _Timing:
             x[i + 1] = self.forward(rows[i], rows[i + 1], spans[i], flat, intervals[i + 1], x[i])
         stopped = (x[:-1] == 0) & (x[1:] == 0)
         for i in np.flatnonzero(stopped.any(axis=1)):
-            report(stopped[i], i, "the limits allow no motion")
+            report(stopped[i], int(i), "the limits allow no motion")
         return x, problems
 
     def _conflict(self, k: int, step: tuple[Array, ...], top: Array) -> str:
