@@ -19,7 +19,17 @@ from ..inspection.states import entries, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import Json, Source, among, method_option, numbers, option, require_suffix, takes_robot, takes_several
+from .common import (
+    Json,
+    Source,
+    among,
+    method_option,
+    named_numbers,
+    option,
+    require_suffix,
+    takes_robot,
+    takes_several,
+)
 from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
@@ -47,14 +57,6 @@ def _vector(name: str) -> inspect.Parameter:
 
 def _given(texts: dict[str, Any]) -> dict[str, Any]:
     return {name: text for name, text in texts.items() if text is not None}
-
-
-def _numbers(text: str) -> tuple[str, list[float]]:
-    """Return the name and the numbers of NAME=VALUES."""
-    name, equals, values = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"{text!r} is not of the form NAME=VALUES", param_hint="--inputs")
-    return name.strip(), numbers(values, "--inputs")
 
 
 def _shaped(name: str, values: list[float], shape: tuple[int, ...]) -> np.ndarray:
@@ -141,7 +143,7 @@ def evaluate(
     if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
     quantities = quantity[0] if len(quantity) == 1 else quantity
-    values = dict(_numbers(text) for text in inputs or ())
+    values = dict(named_numbers(text) for text in inputs or ())
     function = robot.compile(quantities, method=method, frame=frame, axes=axes, inputs=[*values], dtype=dtype)
     shapes = {each.name: each.array(port).shape for port in function.program.inputs
               if (each := function.label.nominal.get(port.name))}  # fmt: skip
