@@ -346,3 +346,18 @@ def test_poses_that_are_none():
     assert valid[0].any() and not valid[1:].any() and np.isnan(solutions[1:]).all()
     with pytest.raises(ShapeError, match="poses"):
         inverse(np.zeros((4, 3)))
+
+
+def test_rounded_poses():
+    """As if they were float32 or text: the nearest rotation is meant."""
+    robot = linkwork.load("puma560")
+    inverse, poses = solver(robot, "link6"), robot.pose("link6", states(robot, 100))
+    exact, _ = inverse(poses)
+    for rounded in (poses.astype("float32"), poses.round(5)):
+        solutions, valid = inverse(rounded)
+        assert valid.all()
+        U, _, V = np.linalg.svd(rounded[:, :3, :3].astype(float))
+        given = robot.pose("link6", solutions)
+        np.testing.assert_allclose(given[..., :3, :3], np.broadcast_to((U @ V)[:, None], (100, 8, 3, 3)), atol=1e-12)
+        np.testing.assert_allclose(given[..., :3, 3], np.repeat(rounded[:, None, :3, 3], 8, axis=1), atol=1e-12)
+        assert np.median(angle_distance(solutions, exact, turning(robot))) < 1e-3

@@ -15,6 +15,7 @@ from ..iteration import repeat
 from ..linalg import solve_positive_definite
 from ..model import Model
 from ..pipeline import HasModel, model_of
+from ..rotations import make_pose
 from .structures import (
     Axis,
     Displacement,
@@ -35,21 +36,24 @@ NEAR = 1e-3  # largest residual from which Newton steps are tried
 STEPS = 4
 ROUNDING = 4 * float(np.finfo(float).eps)
 RANK = 1e-7  # smallest singular value of a Jacobian that counts as regular
+ROTATION_STEPS = 2
+NO_ROTATION = 2e-4  # entry of R^T R - 1
 NO_NOISE = 1e-12  # entries of axes within this are whole numbers
 
 
 class ClosedForm:
     """The inverse kinematics of a six-joint arm in closed form, as ``closed_form`` returns it.
 
-    Two sines and cosines that belong to one angle make linear and quadratic equations (Pieper 1968, Paul 1981). Which
-    ones follows from the structure alone: the subproblems of Paden (1986) and Kahan, Paul's types of equations in Khalil
-    and Dombre (2002), and for three joints without parallel or meeting axes Pieper's quartic. Newton steps with the
-    robot's own pose and Jacobian then remove what rounding and small errors of the robot file (1.5708 for pi/2) leave.
+    The structure gives equations in the sine and cosine of one joint after the other (Pieper 1968, Paul 1981). They are
+    the subproblems of Paden and Kahan; Khalil and Dombre (2002) list the same as types of equations. Three joints
+    without parallel or meeting axes need a quartic, which Pieper has. Newton steps with the robot's own pose and
+    Jacobian then remove what rounding and a rounded robot file (1.5708 for pi/2) leave.
 
     Joint limits are not applied. Two solutions that coincide, at the border of the workspace, are both returned. Where
-    infinitely many positions give the pose, one of each branch is returned. If two axes coincide, as in a stretched
-    wrist, one of their joints is at zero: joint 4 of a spherical wrist, joint 6 after three parallel axes, joint 1
-    if the centre of the wrist is on its axis.
+    infinitely many positions give the pose, each branch returns one of them:
+
+    - Stretched spherical wrist, or a wrist with its centre on axis 1: any position of the joints whose axes coincide.
+    - Axis 6 parallel to the three parallel axes: the position of joint 6 with the elbow nearest to a right angle.
 
     Attributes:
         structure: "spherical wrist" or "three parallel axes".
@@ -88,8 +92,8 @@ class ClosedForm:
         """Return all positions that give poses of the frame.
 
         Args:
-            poses: Poses (..., 4, 4) of the frame in the world. A pose whose rotation matrix is not one to about 1e-12,
-                or with NaN, has no solution.
+            poses: Poses (..., 4, 4) of the frame in the world. The rotation next to a matrix counts, so rounded
+                numbers are welcome. Matrices that differ from it by more than 1e-4, or hold NaN, have no solution.
 
         Returns:
             q: (..., branches, nq), angles in (-pi, pi], NaN where ``valid`` is False. Joints that do not move the frame
@@ -111,7 +115,8 @@ class ClosedForm:
         if poses.shape[-2:] != (4, 4):
             raise ShapeError("these are not poses", where="ClosedForm", got=poses.shape, expected="(..., 4, 4)")
         with np.errstate(all="ignore"):  # of positions that do not exist
-            x, valid = self._refine(poses[..., None, :, :], self._solve(poses))
+            x, nearest = self._solve(poses)
+            x, valid = self._refine(nearest[..., None, :, :], x)
         valid = valid.astype(bool)
         if self._places == [*range(self._model.nq)]:
             return x, valid
@@ -121,9 +126,15 @@ class ClosedForm:
 
     # -- traced ------------------------------------------------------------------------------------------------------
 
-    def _solutions(self, robot: TracedRobot, pose: Any) -> Any:
-        """Return the positions (branches, 6) of the structure's equations."""
-        R = pose[:3, :3] @ self._zero[:3, :3].T
+    def _solutions(self, robot: TracedRobot, pose: Any) -> dict[str, Any]:
+        """Return the positions (branches, 6) of the structure's equations, and the pose with the nearest rotation."""
+        R = pose[:3, :3]
+        for _ in range(ROTATION_STEPS):  # Newton's steps of the polar decomposition
+            excess = R.T @ R - np.eye(3)
+            R = R - R @ excess / 2
+            R = np.where(np.max(np.abs(excess)) < NO_ROTATION, R, np.nan)
+        nearest = make_pose(R, pose[:3, 3])
+        R = R @ self._zero[:3, :3].T
         t = (R @ (self._origin - self._zero[:3, 3]) + (pose[:3, 3] - self._origin)) / self._size
         G: Displacement = (R.T, -(R.T @ t)) if self._backwards else (R, t)
         solve = STRUCTURES[self.structure][1]
@@ -131,7 +142,7 @@ class ClosedForm:
             np.stack([self._position(axis, value) for axis, value in zip(self._axes, values, strict=True)])
             for values in solve(self._axes, G)
         ]
-        return np.stack([row[::-1] for row in rows] if self._backwards else rows)
+        return {"x": np.stack([row[::-1] for row in rows] if self._backwards else rows), "pose": nearest}
 
     def _position(self, axis: Axis, value: Any) -> Any:
         return np.arctan2(value[1], value[0]) if axis.turns else value * self._size

@@ -1,7 +1,8 @@
 """Subproblems of inverse kinematics with all their real solutions, for traced numbers.
 
-A turn is a pair (cosine, sine), NaN where a problem has no solution. Every square root is taken of a product of factors, not of a difference of squares, so few digits are lost where
-two solutions meet. Lengths are in units of the robot's size.
+A turn is a pair (cosine, sine), NaN where a problem has no solution. Every square root is taken of a product of
+factors, not of a difference of squares, so few digits are lost where two solutions meet. Lengths are in units of the
+robot's size.
 """
 
 from __future__ import annotations
@@ -121,12 +122,12 @@ def turns_on_conic(Q: Any) -> list[Turn]:
 
     def halved(ends: Any) -> Any:
         low, high = ends
-        l = (low + high) / 2  # noqa: E741
+        l = (low + high) / 2
         left = (l + k) * (l - k) * (f - l) - d * d * (l - k) - e * e * (l + k) > 0
         return np.where(left, l, low), np.where(left, high, l)
 
     low, high = repeat(halved, (-k, k), BISECTIONS)
-    l = (low + high) / 2  # noqa: E741
+    l = (low + high) / 2
     a, b = np.sqrt(np.maximum(k + l, 0)), np.sqrt(np.maximum(k - l, 0))
     larger = a > b  # of d / a and e / b, the better one gives the other
     x, y = d / np.where(larger, a, 1.0), e / np.where(larger, 1.0, np.where(b > 0, b, 1.0))
