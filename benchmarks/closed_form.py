@@ -2,8 +2,9 @@
 
     pip install eaik ur_analytic_ik; python benchmarks/closed_form.py [--quick]
 
-Contenders run in turn in one process on one core; the peers take one pose at a time. Poses are those of random positions. Before anything is timed, every linkwork solution is put back into the pose, and the known positions
-are looked up. A peer that is not installed is left out, as is EAIK where it has no closed form.
+Contenders run in turn in one process on one core; the peers take one pose at a time. Poses are those of random
+positions. Before anything is timed, every linkwork solution is put back into the pose, and the known positions are
+looked up. A peer that is not installed is left out, as is EAIK where it has no closed form.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few rounds: to try the benchmark, not to quote it")
     rounds, budget = (3, 0.005) if parser.parse_args().quick else (15, 0.03)
     use_cores(1)
-    table = Table("robot", "poses", "linkwork", "EAIK", "ur_analytic_ik", "EAIK / linkwork", "ur_analytic_ik / linkwork")
+    table = Table(
+        "robot", "poses", "linkwork", "EAIK", "ur_analytic_ik", "EAIK / linkwork", "ur_analytic_ik / linkwork"
+    )
     for name, frame in ARMS.items():
         robot = linkwork.load(name)
         inverse = closed_form(robot, frame)
