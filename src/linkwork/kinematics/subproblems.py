@@ -56,8 +56,12 @@ def turn_of(x: Any, y: Any) -> Turn:
 
 
 def turn_between(w: np.ndarray, a: Any, b: Any) -> Turn:
-    """Return the turn about ``w`` from the direction of ``a`` to that of ``b`` (Paden-Kahan's first subproblem)."""
-    return turn_of(across(w, a) @ b, w @ np.cross(a, b))
+    """Return the turn about ``w`` from the direction of ``a`` to that of ``b`` (Paden-Kahan's first subproblem).
+
+    Both lose their parts along ``w`` first: next to an axis, rounding of these would be larger than the rest.
+    """
+    a, b = across(w, a), across(w, b)
+    return turn_of(a @ b, w @ np.cross(a, b))
 
 
 def turns_on_line(form: Any, nearest: bool = False) -> list[Turn]:
