@@ -198,7 +198,7 @@ class Chain:
     def of(cls, model: Model, frame: str) -> Chain | None:
         """Return the chain, or None if it has other joints, mimic joints or closed loops."""
         body = model.frame(frame).body
-        joints = [model.joint(i) for i in [*reversed([body, *model.ancestors(body)])] if i]
+        joints = [model.joint(i) for i in reversed([body, *model.ancestors(body)])] if body else []
         simple = all((joint.revolute or joint.prismatic) and joint.leader is None for joint in joints)
         if len(joints) != 6 or not simple or model.constrained:
             return None
