@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import pi
@@ -79,13 +79,13 @@ class ClosedForm:
         ('three parallel axes', (8, 6), 8)
     """
 
-    def __init__(self, chain: Chain, structure: str, axes: Sequence[Axis], backwards: bool):
+    def __init__(self, _chain: Chain, structure: str, _backwards: bool):
         self.structure = structure
-        self._chain, self._axes, self._backwards = chain, tuple(axes), backwards
-        rounding = ROUNDING * float(np.abs(chain.zero[:3, 3]).max()) / chain.size
+        self._chain, self._axes, self._backwards = _chain, _chain.seen(_backwards), _backwards
+        rounding = ROUNDING * float(np.abs(_chain.zero[:3, 3]).max()) / _chain.size
         self._exact, self._valid = EXACT + rounding, VALID + 8 * rounding
-        self._solve = compile_function(chain.model, self._solutions, name="closed_form", pose=(4, 4))
-        self._refine = compile_function(chain.model, self._refined, name="refined", pose=(4, 4), x=(6,))
+        self._solve = compile_function(_chain.model, self._solutions, name="closed_form", pose=(4, 4))
+        self._refine = compile_function(_chain.model, self._refined, name="refined", pose=(4, 4), x=(6,))
         self.branches = self._solve.program.outputs[0].shape[0]
 
     def __repr__(self) -> str:
@@ -220,6 +220,10 @@ class Chain:
         axes = [Axis(plain(axis), plain(p), turn) for axis, p, turn in zip(w, relative / size, turns, strict=True)]
         return cls(model, frame, turns, places, freedoms, zero, zero[:3, 3] + middle, size, axes)
 
+    def seen(self, backwards: bool) -> list[Axis]:
+        """Return the axes from the base, or as they are seen from the frame."""
+        return [axis.reversed() for axis in reversed(self.axes)] if backwards else self.axes
+
     @cached_property
     def neutral(self) -> np.ndarray:
         """The neutral position of all joints of the robot."""
@@ -286,9 +290,8 @@ def closed_form(robot: Model | HasModel, frame: str) -> ClosedForm | None:
     chain = Chain.of(model_of(robot), frame)
     if chain is None or not chain.regular:
         return None
-    flipped = [axis.reversed() for axis in reversed(chain.axes)]
     for structure, (present, _) in STRUCTURES.items():
-        for axes in (chain.axes, flipped):
-            if present(axes):
-                return ClosedForm(chain, structure, axes, axes is flipped)
+        for backwards in (False, True):
+            if present(chain.seen(backwards)):
+                return ClosedForm(chain, structure, backwards)
     return None
