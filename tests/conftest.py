@@ -60,6 +60,7 @@ FULL = (  # what only `make full` runs: whatever takes long and finds little tha
 )
 EVERY = 4
 SOME = (  # of whose like cases `make test` runs one in ``EVERY``
+    "tests/agreement/test_closed_form.py::test_every_structure",
     "tests/agreement/test_derivatives.py",
     "tests/agreement/test_element_inputs.py",
     "tests/agreement/test_flexible_oracles.py",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from math import pi
 from typing import Any
 
@@ -15,6 +17,7 @@ from ..iteration import repeat
 from ..linalg import solve_positive_definite
 from ..model import Model
 from ..pipeline import HasModel, model_of
+from ..rotations import make_pose
 from .structures import (
     Axis,
     Displacement,
@@ -35,21 +38,27 @@ NEAR = 1e-3  # largest residual from which Newton steps are tried
 STEPS = 4
 ROUNDING = 4 * float(np.finfo(float).eps)
 RANK = 1e-7  # smallest singular value of a Jacobian that counts as regular
+ROTATION_STEPS = 2
+NO_ROTATION = 2e-4  # entry of R^T R - 1
+POINT = 1e-9  # m; below this there is no size
 NO_NOISE = 1e-12  # entries of axes within this are whole numbers
 
 
 class ClosedForm:
     """The inverse kinematics of a six-joint arm in closed form, as ``closed_form`` returns it.
 
-    Two sines and cosines that belong to one angle make linear and quadratic equations (Pieper 1968, Paul 1981). Which
-    ones follows from the structure alone: the subproblems of Paden (1986) and Kahan, Paul's types of equations in Khalil
-    and Dombre (2002), and for three joints without parallel or meeting axes Pieper's quartic. Newton steps with the
-    robot's own pose and Jacobian then remove what rounding and small errors of the robot file (1.5708 for pi/2) leave.
+    The structure gives equations in the sine and cosine of one joint after the other (Pieper 1968, Paul 1981). They are
+    the subproblems of Paden and Kahan; Khalil and Dombre (2002) list the same as types of equations. Three joints
+    without parallel or meeting axes need a quartic, which Pieper has. Newton steps with the robot's own pose and
+    Jacobian then remove what rounding and a rounded robot file (1.5708 for pi/2) leave.
 
     Joint limits are not applied. Two solutions that coincide, at the border of the workspace, are both returned. Where
-    infinitely many positions give the pose, one of each branch is returned. If two axes coincide, as in a stretched
-    wrist, one of their joints is at zero: joint 4 of a spherical wrist, joint 6 after three parallel axes, joint 1
-    if the centre of the wrist is on its axis.
+    infinitely many positions give the pose, each branch returns one of them:
+
+    - Stretched spherical wrist, or a wrist with its centre on axis 1: any position of the joints whose axes coincide.
+    - Axis 6 parallel to the three parallel axes: the position of joint 6 with the elbow nearest to a right angle.
+
+    Axes that are parallel or meet only to the digits of a file may cost solutions next to such places and borders.
 
     Attributes:
         structure: "spherical wrist" or "three parallel axes".
@@ -70,26 +79,24 @@ class ClosedForm:
         ('three parallel axes', (8, 6), 8)
     """
 
-    def __init__(self, model: Model, frame: str, structure: str, axes: Sequence[Axis], backwards: bool, **at: Any):
+    def __init__(self, _chain: Chain, structure: str, _backwards: bool):
         self.structure = structure
-        self._model, self._frame, self._axes, self._backwards = model, frame, tuple(axes), backwards
-        self._places, self._freedoms = at["places"], at["freedoms"]
-        self._origin, self._size, self._zero = at["origin"], at["size"], at["zero"]
-        rounding = ROUNDING * float(np.abs(self._zero[:3, 3]).max()) / self._size
+        self._chain, self._axes, self._backwards = _chain, _chain.seen(_backwards), _backwards
+        rounding = ROUNDING * float(np.abs(_chain.zero[:3, 3]).max()) / _chain.size
         self._exact, self._valid = EXACT + rounding, VALID + 8 * rounding
-        self._solve = compile_function(model, self._solutions, name="closed_form", pose=(4, 4))
-        self._refine = compile_function(model, self._refined, name="refined", pose=(4, 4), x=(6,))
+        self._solve = compile_function(_chain.model, self._solutions, name="closed_form", pose=(4, 4))
+        self._refine = compile_function(_chain.model, self._refined, name="refined", pose=(4, 4), x=(6,))
         self.branches = self._solve.program.outputs[0].shape[0]
 
     def __repr__(self) -> str:
-        return f"<ClosedForm of {self._model.name!r}: {self.structure}, up to {self.branches} solutions>"
+        return f"<ClosedForm of {self._chain.model.name!r}: {self.structure}, up to {self.branches} solutions>"
 
     def __call__(self, poses: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return all positions that give poses of the frame.
 
         Args:
-            poses: Poses (..., 4, 4) of the frame in the world. A pose whose rotation matrix is not one to about 1e-12,
-                or with NaN, has no solution.
+            poses: Poses (..., 4, 4) of the frame in the world. The rotation next to a matrix counts, so rounded
+                numbers are welcome. Matrices that differ from it by more than 1e-4, or hold NaN, have no solution.
 
         Returns:
             q: (..., branches, nq), angles in (-pi, pi], NaN where ``valid`` is False. Joints that do not move the frame
@@ -111,47 +118,51 @@ class ClosedForm:
         if poses.shape[-2:] != (4, 4):
             raise ShapeError("these are not poses", where="ClosedForm", got=poses.shape, expected="(..., 4, 4)")
         with np.errstate(all="ignore"):  # of positions that do not exist
-            x, valid = self._refine(poses[..., None, :, :], self._solve(poses))
+            x, nearest = self._solve(poses)
+            x, valid = self._refine(nearest[..., None, :, :], x)
         valid = valid.astype(bool)
-        if self._places == [*range(self._model.nq)]:
+        if self._chain.places == [*range(self._chain.model.nq)]:
             return x, valid
-        q = np.where(valid[..., None], self._model.coordinates.neutral(), np.nan)
-        q[..., self._places] = x
+        q = np.where(valid[..., None], self._chain.neutral, np.nan)
+        q[..., self._chain.places] = x
         return q, valid
 
     # -- traced ------------------------------------------------------------------------------------------------------
 
-    def _solutions(self, robot: TracedRobot, pose: Any) -> Any:
-        """Return the positions (branches, 6) of the structure's equations."""
-        R = pose[:3, :3] @ self._zero[:3, :3].T
-        t = (R @ (self._origin - self._zero[:3, 3]) + (pose[:3, 3] - self._origin)) / self._size
+    def _solutions(self, robot: TracedRobot, pose: Any) -> dict[str, Any]:
+        """Return the positions (branches, 6) of the structure's equations, and the pose with the nearest rotation."""
+        R = pose[:3, :3]
+        for _ in range(ROTATION_STEPS):  # Newton's steps of the polar decomposition
+            excess = R.T @ R - np.eye(3)
+            R = R - R @ excess / 2
+            R = np.where(np.max(np.abs(excess)) < NO_ROTATION, R, np.nan)
+        nearest = make_pose(R, pose[:3, 3])
+        zero, origin, size = self._chain.zero, self._chain.origin, self._chain.size
+        R = R @ zero[:3, :3].T
+        t = (R @ (origin - zero[:3, 3]) + (pose[:3, 3] - origin)) / size
         G: Displacement = (R.T, -(R.T @ t)) if self._backwards else (R, t)
-        solve = STRUCTURES[self.structure][1]
-        rows = [
-            np.stack([self._position(axis, value) for axis, value in zip(self._axes, values, strict=True)])
-            for values in solve(self._axes, G)
-        ]
-        return np.stack([row[::-1] for row in rows] if self._backwards else rows)
-
-    def _position(self, axis: Axis, value: Any) -> Any:
-        return np.arctan2(value[1], value[0]) if axis.turns else value * self._size
+        rows = []
+        for values in STRUCTURES[self.structure][1](self._axes, G):
+            pairs = zip(self._axes, values, strict=True)
+            row = [np.arctan2(value[1], value[0]) if axis.turns else value * size for axis, value in pairs]
+            rows.append(np.stack(row[::-1] if self._backwards else row))
+        return {"x": np.stack(rows), "pose": nearest}
 
     def _refined(self, robot: TracedRobot, pose: Any, x: Any) -> Any:
         """Return positions after a few damped Newton steps, and whether they give the pose."""
-        scale = np.array([1 / self._size] * 3 + [1.0] * 3)
-        units = np.array([1.0 if axis.turns else self._size for axis in self._axes][:: -1 if self._backwards else 1])
+        chain = self._chain
 
         def error(x: Any) -> tuple[Any, Any]:
             """Return the pose's error for a small one, and the square of a residual for any."""
-            now = robot.pose(self._frame, self._whole(x))
-            shift, turn = (pose[:3, 3] - now[:3, 3]) / self._size, pose[:3, :3] - now[:3, :3]
+            now = robot.pose(chain.frame, chain.whole(x))
+            shift, turn = (pose[:3, 3] - now[:3, 3]) / chain.size, pose[:3, :3] - now[:3, :3]
             w = sum(np.cross(now[:3, k], pose[:3, k]) for k in range(3)) / 2
             return np.concatenate([shift, w]), shift @ shift + np.sum(turn * turn) / 2
 
         def stepped(state: Any) -> Any:
             x, e, square = state
-            J = robot.jacobian(self._frame, self._whole(x))[:, self._freedoms] * np.outer(scale, units)
-            new = x + units * (J.T @ solve_positive_definite(J @ J.T + square * np.eye(6), e))
+            J = chain.jacobian(robot, x)
+            new = x + chain.units * (J.T @ solve_positive_definite(J @ J.T + square * np.eye(6), e))
             e_new, square_new = error(new)
             better = square_new < square
             return np.where(better, new, x), np.where(better, e_new, e), np.where(better, square_new, square)
@@ -160,18 +171,92 @@ class ClosedForm:
             return ~((state[2] > self._exact**2) & (state[2] < NEAR**2))
 
         x, _, square = repeat(stepped, (x, *error(x)), STEPS, until=done)
-        turns = units == 1.0
-        x = np.stack([np.where(a > pi, a - 2 * pi, np.where(a <= -pi, a + 2 * pi, a)) if turn else a
-                      for a, turn in zip(x, turns, strict=True)])  # fmt: skip
+        whole_turns = np.where(x > pi, 2 * pi, np.where(x <= -pi, -2 * pi, 0))
+        x = x - np.where(chain.turns, whole_turns, 0)
         valid = square < self._valid**2
         return {"x": np.where(valid, x, np.nan), "valid": valid}
 
-    def _whole(self, x: Any) -> list[Any]:
-        """Return all positions from those of the chain."""
-        q: list[Any] = list(self._model.coordinates.neutral())
-        for place, value in zip(self._places, x, strict=True):
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The six joints between the base and a frame: where they are in q and v, and their axes at zero.
+
+    ``size`` is the largest distance of an axis from ``origin``, a point amid the axes. The axes are in units of it.
+    """
+
+    model: Model
+    frame: str
+    turns: list[bool]
+    places: list[int]
+    freedoms: list[int]
+    zero: np.ndarray
+    origin: np.ndarray
+    size: float
+    axes: list[Axis]
+
+    @classmethod
+    def of(cls, model: Model, frame: str) -> Chain | None:
+        """Return the chain, or None if it has other joints, mimic joints or closed loops."""
+        body = model.frame(frame).body
+        joints = [model.joint(i) for i in reversed([body, *model.ancestors(body)])] if body else []
+        simple = all((joint.revolute or joint.prismatic) and joint.leader is None for joint in joints)
+        if len(joints) != 6 or not simple or model.constrained:
+            return None
+        coordinates, turns = model.coordinates, [joint.revolute for joint in joints]
+        order = [coordinates.positions.joints.index(joint.name) for joint in joints]
+        places = [coordinates.position_ranges[k][0] for k in order]
+        freedoms = [coordinates.velocity_ranges[k][0] for k in order]
+
+        robot, neutral = TracedRobot(model), coordinates.neutral()
+        zero = np.asarray(robot.pose(frame, neutral), float)
+        moving = np.asarray(robot.jacobian(frame, neutral), float)[:, freedoms].T
+        w = np.where(np.array(turns)[:, None], moving[:, 3:], moving[:, :3])
+        points = np.cross(w, moving[:, :3]) * np.array(turns)[:, None]  # of turning joints, relative to the frame
+        planes = [turn * (np.eye(3) - np.outer(axis, axis)) for axis, turn in zip(w, turns, strict=True)]
+        middle = np.linalg.lstsq(np.sum(planes, axis=0), np.sum(points, axis=0), rcond=1e-9)[0]
+        relative = points - [plane @ middle for plane in planes]
+        size = float(np.linalg.norm(relative, axis=-1).max())
+        size = size if size > POINT else 1.0
+        axes = [Axis(plain(axis), plain(p), turn) for axis, p, turn in zip(w, relative / size, turns, strict=True)]
+        return cls(model, frame, turns, places, freedoms, zero, zero[:3, 3] + middle, size, axes)
+
+    def seen(self, backwards: bool) -> list[Axis]:
+        """Return the axes from the base, or as they are seen from the frame."""
+        return [axis.reversed() for axis in reversed(self.axes)] if backwards else self.axes
+
+    @cached_property
+    def neutral(self) -> np.ndarray:
+        """The neutral position of all joints of the robot."""
+        return self.model.coordinates.neutral()
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """One radian for joints that turn, the size of the robot for joints that slide."""
+        return np.where(self.turns, 1.0, self.size)
+
+    def whole(self, x: Any) -> list[Any]:
+        """Return the positions of all joints of the robot from those of the chain."""
+        q: list[Any] = list(self.neutral)
+        for place, value in zip(self.places, x, strict=True):
             q[place] = value
         return q
+
+    def jacobian(self, robot: TracedRobot, x: Any) -> Any:
+        """Return the Jacobian of the chain, with lengths in units of the size."""
+        J = robot.jacobian(self.frame, self.whole(x))[:, self.freedoms]
+        return J * np.outer([1 / self.size] * 3 + [1.0] * 3, self.units)
+
+    @property
+    def regular(self) -> bool:
+        """Whether the frame can move in all directions in some position."""
+        robot, tries = TracedRobot(self.model), np.random.default_rng(0).uniform(-1, 1, (8, 6)) * self.units
+        return any(np.linalg.svd(self.jacobian(robot, x), compute_uv=False)[-1] > RANK for x in tries)
+
+
+def plain(x: np.ndarray) -> np.ndarray:
+    """Return a vector without the rounding of entries that are whole numbers."""
+    whole = np.round(x)
+    return np.where(np.abs(x - whole) < NO_NOISE, whole, x)
 
 
 def closed_form(robot: Model | HasModel, frame: str) -> ClosedForm | None:
@@ -202,77 +287,11 @@ def closed_form(robot: Model | HasModel, frame: str) -> ClosedForm | None:
         >>> linkwork.kinematics.closed_form(robot, "panda_link8") is None  # seven joints
         True
     """
-    model = model_of(robot)
-    body = model.frame(frame).body
-    chain = [*reversed([body, *model.ancestors(body)])] if body else []
-    joints = [model.joint(i) for i in chain]
-    followed = {joint.leader for joint in joints}
-    if len(joints) != 6 or model.constrained or followed != {None}:
+    chain = Chain.of(model_of(robot), frame)
+    if chain is None or not chain.regular:
         return None
-    if not all(joint.revolute or joint.prismatic for joint in joints):
-        return None
-    names = model.coordinates.positions.joints
-    places = [model.coordinates.position_ranges[names.index(joint.name)][0] for joint in joints]
-    freedoms = [model.coordinates.velocity_ranges[names.index(joint.name)][0] for joint in joints]
-
-    arm, neutral = TracedRobot(model), model.coordinates.neutral()
-    zero = np.asarray(arm.pose(frame, neutral), float)
-    columns = np.asarray(arm.jacobian(frame, neutral), float)[:, freedoms].T
-    origin, size, axes = axes_of(columns, [joint.revolute for joint in joints], zero[:3, 3])
-    if not regular(arm, frame, neutral, places, freedoms, size):
-        return None
-    flipped = [axis.reversed() for axis in reversed(axes)]
     for structure, (present, _) in STRUCTURES.items():
-        for seen in (axes, flipped):
-            if present(seen):
-                at = {"places": places, "freedoms": freedoms, "origin": origin, "size": size, "zero": zero}
-                return ClosedForm(model, frame, structure, seen, seen is flipped, **at)
+        for backwards in (False, True):
+            if present(chain.seen(backwards)):
+                return ClosedForm(chain, structure, backwards)
     return None
-
-
-def axes_of(columns: np.ndarray, turns: Sequence[bool], at: np.ndarray) -> tuple[np.ndarray, float, list[Axis]]:
-    """Return an origin near the axes, the size of the robot around it, and the axes in units of the size.
-
-    Args:
-        columns: Columns of the Jacobian (joints, 6): velocity of the frame at ``at``, angular velocity.
-        turns: Which joints turn.
-        at: Origin of the frame.
-    """
-    w = np.array([column[3:] if turn else column[:3] for column, turn in zip(columns, turns, strict=True)])
-    points = np.cross(w, columns[:, :3])  # of turning joints, relative to the frame
-    across = np.array([np.eye(3) - np.outer(axis, axis) for axis, turn in zip(w, turns, strict=True) if turn])
-    center = np.zeros(3)
-    if len(across):
-        offsets = np.einsum("nij,nj->i", across, points[np.array(turns)])
-        center = np.linalg.lstsq(across.sum(axis=0), offsets, rcond=1e-9)[0]
-    relative = [across_axis(axis, point - center) if turn else np.zeros(3)
-                for axis, point, turn in zip(w, points, turns, strict=True)]  # fmt: skip
-    size = max(float(np.linalg.norm(each)) for each in relative)
-    size = size if size > 1e-9 else 1.0
-    return (
-        at + center,
-        size,
-        [Axis(plain(axis), plain(point / size), turn) for axis, point, turn in zip(w, relative, turns, strict=True)],
-    )
-
-
-def across_axis(w: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return x - w * (w @ x)
-
-
-def plain(x: np.ndarray) -> np.ndarray:
-    """Return a vector without the rounding of entries that are whole numbers."""
-    whole = np.round(x)
-    return np.where(np.abs(x - whole) < NO_NOISE, whole, x)
-
-
-def regular(arm: TracedRobot, frame: str, neutral: np.ndarray, places: Any, freedoms: Any, size: float) -> bool:
-    """Whether the frame can move in all directions in some position."""
-    for x in np.random.default_rng(0).uniform(-1, 1, (8, 6)):
-        q = neutral.copy()
-        q[places] = x
-        J = np.asarray(arm.jacobian(frame, q), float)[:, freedoms]
-        J[:3] /= size
-        if np.linalg.svd(J, compute_uv=False)[-1] > RANK:
-            return True
-    return False
