@@ -21,7 +21,7 @@ from timing import Contender, race, ratio, use_cores
 
 import linkwork
 from linkwork.codegen.native.target import host
-from linkwork.kinematics.closed_form import closed_form
+from linkwork.kinematics.closed_forms import closed_form
 
 ARMS = {"ur5e": "tool0", "puma560": "link6", "rx90": "link6", "stanford": "link6"}
 SIZES = (1, 4096)

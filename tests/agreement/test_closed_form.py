@@ -7,7 +7,7 @@ import pytest
 
 import linkwork
 from linkwork.errors import ShapeError, UnknownNameError
-from linkwork.kinematics.closed_form import ClosedForm, closed_form
+from linkwork.kinematics.closed_forms import ClosedForm, closed_form
 from linkwork.model import JointDescription, Link, LinkInertia, Mimic, Placement
 from support.placed import placed, scaled
 from support.six_joint_arms import angle_distance, random_arm, searched, structure

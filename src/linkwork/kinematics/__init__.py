@@ -1,6 +1,6 @@
 """Kinematics: joint positions for poses and other tasks, and the fastest motion along a path."""
 
-from .closed_form import ClosedForm, closed_form
+from .closed_forms import ClosedForm, closed_form
 from .inverse import Solutions
 from .path_following import FollowedPath
 from .steps import Solution, solve

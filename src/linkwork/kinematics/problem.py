@@ -16,7 +16,7 @@ from ..errors import ShapeError, UnsupportedError
 from ..function import Function
 from ..model.coordinates import real_numbers
 from ..workspace import Cache, Workspace
-from .closed_form import ClosedForm, closed_form
+from .closed_forms import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
 from .tasks import Pose, Task
