@@ -10,7 +10,17 @@ import numpy as np
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..program import Port, interpret
 from .c_project import CANDIDATES, TOLERANCE, cmake, given_values, least, made_values, table, test_program
-from .c_source import FUSING, REAL, STORED, definitions, header, helpers, parameters
+from .c_source import (
+    FUSING,
+    REAL,
+    STORED,
+    definitions,
+    header,
+    helpers,
+    nominal_declarations,
+    nominal_values,
+    parameters,
+)
 from .listing import WORDS_OF_C, check_names, numbered_loops, title
 from .sampled_listing import FUNCTIONS, MEMORY, NEXT, Sampled, inputs_of, outputs_of, paragraphs_of
 
@@ -54,13 +64,15 @@ def _header(sampled: Sampled, name: str) -> str:
     members = "".join(f"    {real} {port.name.removeprefix(MEMORY)}[{port.size}];\n" for port in ports)
     declared = "".join(f"{each};\n" for each in _prototypes(sampled, name))
     text = [title(sampled), "", *paragraphs_of(sampled, name), STORED, FUSING]
+    declared += nominal_declarations(sampled, name)
     return header(text, name, f"typedef struct {{\n{members}}} {name}_memory;\n\n{declared}")
 
 
 def _source(sampled: Sampled, name: str) -> str:
     real, initial, step = REAL[sampled.dtype], sampled.initial.program, sampled.program
     programs, loops = (initial, step), numbered_loops((initial, step))
-    parts = [f'#include "{name}.h"\n\n#include <math.h>', *helpers(programs, real)]
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *nominal_values(sampled, name)]
+    parts += helpers(programs, real)
     for program, prototype, function in zip(programs, _prototypes(sampled, name), FUNCTIONS, strict=True):
         declared = f"static void {function}({parameters(program.inputs, program.outputs, real)})"
         parts += definitions(program, declared, real, loops, f"{function}_part")

@@ -48,7 +48,7 @@ def c_source(function: Exported, name: str) -> dict[str, str]:
     """The header and the source, by file name."""
     program, real = function.program, REAL[function.dtype]
     prototype = f"void {name}({parameters(program.inputs, program.outputs, real)})"
-    parts = [f'#include "{name}.h"\n\n#include <math.h>', *_values(function, name), *_code(program, prototype, real)]
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *nominal_values(function, name), *_code(program, prototype, real)]
     return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
 
 
@@ -57,14 +57,16 @@ def nominal_array(name: str, port: Port) -> str:
     return f"{name}_nominal" if port.name == "parameters" else f"{name}_nominal_{port.name}"
 
 
-def _declaration(function: Exported, name: str) -> str:
+def nominal_declarations(function: Exported, name: str) -> str:
+    """Declarations of the arrays that hold the robot's own values of inputs."""
     real = REAL[function.dtype]
     tables = nominal_tables(function)
     arrays = [f"extern const {real} {nominal_array(name, port)}[{port.size}];\n" for port, _ in tables]
     return "".join(["\n/* The robot's own parameters; give them, or a changed copy. */\n", *arrays]) if arrays else ""
 
 
-def _values(function: Exported, name: str) -> Iterator[str]:
+def nominal_values(function: Exported, name: str) -> Iterator[str]:
+    """Definitions of these arrays."""
     real = REAL[function.dtype]
     for port, rows in nominal_tables(function):
         numbers = ((row, ", ".join(literal(x, real) for x in values)) for row, values in rows)
@@ -96,7 +98,7 @@ def _header(function: Exported, name: str, prototype: str) -> str:
         yield STORED
         yield FUSING
 
-    return header(paragraphs(), name, f"{prototype};\n{_declaration(function, name)}")
+    return header(paragraphs(), name, f"{prototype};\n{nominal_declarations(function, name)}")
 
 
 def header(paragraphs: Iterable[str], name: str, declarations: str) -> str:

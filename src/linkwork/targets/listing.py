@@ -140,11 +140,12 @@ def nominal_rows(function: Exported) -> Iterator[str]:
 def description(function: Exported) -> Iterator[str]:
     """Lines on inputs and outputs, the order of their entries, conventions and operations; each a paragraph."""
     program, label = function.program, function.label
-    for kind, ports in (("Inputs", program.inputs), ("Outputs", program.outputs)):
+    quantity = label.quantity.replace("_", " ")
+    for kind, ports, unnamed in (("Inputs", program.inputs, ""), ("Outputs", program.outputs, quantity)):
         yield f"{kind}:"
         for port in ports:
-            shape = " x ".join(map(str, port.shape)) or "1"
-            yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
+            shape, meaning = " x ".join(map(str, port.shape)) or "1", label.meanings.get(port.name, unnamed)
+            yield f"  {port.name} ({shape})" + f": {meaning}" * bool(meaning)
     yield from _packed(function)
     for names, entries in _entries(function).items():
         yield f"Entries of {names}: " + ", ".join(f"{k}{NO_BREAK}{entry}" for k, entry in enumerate(entries))
