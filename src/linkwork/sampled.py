@@ -329,7 +329,8 @@ def _initial(
     """The function of the initial values."""
     if isinstance(memory, Mapping):
         values: dict[str, Any] = {key: _finite(value, f"{where}, memory {key!r}") for key, value in memory.items()}
-        return compile_function(robot, lambda _: _prefixed(values, where), name=name, **settings | {"inputs": ()})
+        settings = settings | {"inputs": ()}  # on which these values do not depend
+        return compile_function(robot, lambda _: _prefixed(values, where), name=name, **settings)
     if not callable(memory):
         expected = '{"integral": np.zeros(7)}, or a function (robot, q, v) of such a dict'
         raise LinkworkError("memory is not initial values", where=where, got=repr(memory)[:80], expected=expected)

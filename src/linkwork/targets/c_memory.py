@@ -163,21 +163,21 @@ def _test(sampled: Sampled, name: str, start: Arrays, inputs: Arrays, results: A
     tables = "".join(table(label, x, real) for label, x in rows if x[0].size)
     reset = "".join(f"start_{key}[run], " for key, x in start.items() if x[0].size)
     outputs = [port for port in outputs_of(sampled) if port.size]
-    given: Sequence[str] = [f"given_{key}[k]" for key, x in inputs.items() if x[0, 0].size]
+    given: Sequence[str] = [f"given_{key}[row]" for key, x in inputs.items() if x[0, 0].size]
     arguments = ", ".join([*given, "&memory", *(port.name for port in outputs)])
     places = {port.name: port for port in outputs} | {
         NEXT + key: Port(key, shape) for key, shape in sampled.memory.items()
     }
     checks = "".join(
         f'            failures += check("{port.name}", {port.size}, {_place(sampled, key).replace("->", ".")},'
-        f" expected_{key}[k]);\n"
+        f" expected_{key}[row]);\n"
         for key, port in places.items()
         if port.size
     )
     loop = f"""    for (int run = 0; run < {runs}; run++) {{
         {name}_memory memory;
         {name}_reset({reset}&memory);
-        for (int k = {steps} * run; k < {steps} * (run + 1); k++) {{
+        for (int row = {steps} * run; row < {steps} * (run + 1); row++) {{
 {"".join(f"            {real} {port.name}[{port.size}];{chr(10)}" for port in outputs)}\
             {name}_step({arguments});
 {checks}        }}

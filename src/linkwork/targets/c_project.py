@@ -109,12 +109,12 @@ def _test(function: Exported, name: str, states: list[np.ndarray]) -> str:
         table(f"expected_{label}", y, real) for label, y in outputs
     ]
     places = [f"        {real} {label}[{y[0].size}];\n" for label, y in outputs]
-    given = [own.get(label, f"given_{label}[k]") for label, _ in inputs]
+    given = [own.get(label, f"given_{label}[row]") for label, _ in inputs]
     arguments = ", ".join([*given, *(label for label, _ in outputs)])
     checks = [
-        f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[k]);\n' for label, y in outputs
+        f'        failures += check("{label}", {y[0].size}, {label}, expected_{label}[row]);\n' for label, y in outputs
     ]
-    loop = f"""    for (int k = 0; k < {count}; k++) {{
+    loop = f"""    for (int row = 0; row < {count}; row++) {{
 {"".join(places)}        {name}({arguments});
 {"".join(checks)}    }}
 """

@@ -2,7 +2,7 @@
 
 Every input is read before the first output is written, so an output may share the memory of an input. A program of
 more than ``PART`` instructions is cut into several functions, because compilers take more than twice as long for twice
-as many statements; values that outlive their part are kept in a workspace array ``w``.
+as many statements; values that outlive their part are kept in an array ``workspace``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def c_source(function: Exported, name: str) -> dict[str, str]:
     """The header and the source, by file name."""
     program, real = function.program, REAL[function.dtype]
     prototype = f"void {name}({parameters(program.inputs, program.outputs, real)})"
-    parts = [f'#include "{name}.h"\n\n#include <math.h>', *nominal_values(function, name), *_code(program, prototype, real)]
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *nominal_values(function, name)]
+    parts += _code(program, prototype, real)
     return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
 
 
@@ -170,13 +171,13 @@ def definitions(
         return
     parts = [statements[k : k + PART] for k in range(0, len(statements), PART)]
     kept = _kept([*parts, ending])
-    workspace = Port("w", (len(kept),))
+    workspace = Port("workspace", (len(kept),))
     for k, lines in enumerate(parts):
         signature = f"static void {part}{k}({parameters(program.inputs, [workspace], real)})"
         yield _definition(signature, lines, kept, real, [*program.inputs, workspace])
-    given = ", ".join([*(port.name for port in program.inputs if port.size), "w"])
+    given = ", ".join([*(port.name for port in program.inputs if port.size), "workspace"])
     calls = [Statement((), f"{part}{k}({given})") for k in range(len(parts))]
-    yield _definition(prototype, [Statement((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
+    yield _definition(prototype, [Statement((), f"{real} workspace[{len(kept)}]"), *calls, *ending], kept, real, ())
 
 
 class Statement(NamedTuple):
@@ -229,7 +230,7 @@ def _kept(parts: Sequence[Sequence[Statement]]) -> dict[str, str]:
     """Locals that outlive the part they are made in -> their places in the workspace."""
     made = {name: k for k, part in enumerate(parts) for each in part for name in each.names}
     used = {name: k for k, part in enumerate(parts) for each in part for name in LOCAL.findall(each.text)}  # last one
-    return {name: f"w[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
+    return {name: f"workspace[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
 
 
 def _definition(
