@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .codegen.optimised import optimised
-from .errors import UnknownNameError, UnsupportedError, names_of
+from .errors import LinkworkError, UnknownNameError, UnsupportedError, names_of
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import Label, Nominal, dtype_name
@@ -67,6 +67,14 @@ def checked_options(
     dtype = dtype_name(dtype)
     find_target(backend, "run")
     return dtype, wrenches
+
+
+def checked_frame(quantity: str, frame: Any = None) -> str:
+    """Return the name of the frame with which a call of this quantity begins."""
+    if not isinstance(frame, str):
+        got = "" if frame is None else " ".join(repr(frame).split())[:80]
+        raise LinkworkError(f"{quantity} needs a frame", got=got, fix=f'robot.{quantity}("frame", q)')
+    return frame
 
 
 def checked_inputs(inputs: Any) -> tuple[str, ...]:

@@ -286,6 +286,7 @@ REFUSED = {
     "no shape": (lambda robot, q, target: q, "the argument 'target' has no shape"),
     "stars": (lambda robot, *args: args[0], "arguments of a compiled function have names"),
     "unknown frame": (lambda robot, q: robot.pose("hand", q), "no frame 'hand'"),
+    "no frame": (lambda robot, q: robot.pose(q), r"pose needs a frame\n  got: <TracedArray of shape \(7,\)>\n  fix: "),
     "unknown quantity": (lambda robot, q: robot.mass_matrix(q), "has no attribute 'mass_matrix'"),
     "wrong shape": (lambda robot, q: robot.gravity(q[:3]), "wrong shape"),
     "filled": (lambda robot, q: np.zeros(7).__setitem__(0, q[0]), "np.stack"),
@@ -307,6 +308,8 @@ def test_mistakes_in_the_call():
         PANDA.function(impedance, target=np.eye(4), stiffness=6)
     with pytest.raises(UnsupportedError, match="this is not a function"):
         PANDA.function("bias")
+    with pytest.raises(LinkworkError, match=r"jacobian needs a frame\n  got: array.*\n  fix: robot.jacobian"):
+        PANDA.jacobian(np.zeros(7))
     with pytest.raises(ShapeError, match="wrong shape"):
         IMPEDANCE(np.zeros(7), np.zeros(7), np.eye(3), np.ones(6))
 
