@@ -428,8 +428,9 @@ def test_no_inputs(tmp_path):
 
 # Names of arguments that some languages refuse
 REFUSED = {
-    "k": set(), "row": {"c"}, "main": {"c"}, "w": set(), "workspace": {"c"}, "t0": {"c", "numpy"}, "np": {"numpy"}, "less": {"c", "python"},
-    "minimum": {"c", "numpy", "python"}, "q1": {"python"}, "test": set(), "out_": set(), "a__b": set(), "gamma": set(),
+    "k": set(), "row": {"c"}, "main": {"c"}, "w": set(), "workspace": {"c"}, "t0": {"c", "numpy"}, "np": {"numpy"},
+    "less": {"c", "python"}, "minimum": {"c", "numpy", "python"}, "q1": {"python"}, "test": set(), "out_": set(),
+    "a__b": set(), "gamma": set(),
 }  # fmt: skip
 
 
