@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,6 +27,7 @@ LARGE = 36  # degrees of freedom beyond which factoring the inertia matrix is co
 CLOSE = 1.01  # a method is optimised if its traced program has at most this many times the fewest instructions
 _known: WeakKeyDictionary[Model, dict[Any, dict[str, int]]] = WeakKeyDictionary()  # a model does not change
 SHARING = 1.5  # the same for a method whose work may be shared with that of other quantities
+T = TypeVar("T")
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
@@ -118,7 +119,7 @@ def compile_quantity(
     if method == "fastest":
         chosen = [(each, optimised(program)) for each, program in candidates]
     else:
-        each, _, program = _fewest(candidates)
+        each, _, program = fewest(candidates)
         chosen = [(each, program)]
     along = partial(tangents, model, problem.numbers) if "q" in problem.inputs else None
     functions = [Function(program, _label(each), dtype, backend, more, along) for each, program in chosen]
@@ -207,11 +208,11 @@ def traced(
 ) -> tuple[str, Program]:
     """Return the method that ``compile`` would choose, and its traced program before the passes."""
     problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters, inputs=checked_inputs(inputs))
-    chosen, program, _ = _fewest(_trace_candidates(problem, method))
+    chosen, program, _ = fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 
 
-def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program, Program]:
+def fewest(candidates: list[tuple[T, Program]]) -> tuple[T, Program, Program]:
     """Return the candidate with the fewest instructions, its traced program and its optimised program.
 
     Only candidates whose traced programs come close to the shortest one are optimised.
@@ -219,7 +220,7 @@ def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program
     if len(candidates) > 1:
         counts = [instructions(program) for _, program in candidates]
         candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
-    made = [(problem, program, optimised(program)) for problem, program in candidates]
+    made = [(each, program, optimised(program)) for each, program in candidates]
     return min(made, key=lambda each: count(each[2]).instructions)
 
 

@@ -96,6 +96,17 @@ def test_options_of_several_quantities():
     assert close(local(q).jacobian, PANDA.jacobian(HAND, q, axes="local"))
 
 
+@pytest.mark.parametrize("name", ["puma560", "stanford", "gough-stewart", "quadruped"])
+def test_a_quantity_takes_as_few_instructions_in_a_list_or_a_function(name):
+    """Methods are chosen by their optimised programs there, too."""
+    robot = linkwork.load(name)
+    for quantity in ("inertia_matrix", "bias", "inverse_dynamics"):
+        alone = robot.compile(quantity)
+        names = ", ".join(port.name for port in alone.program.inputs)
+        own = robot.function(eval(f"lambda robot, {names}: robot.{quantity}({names})"))
+        assert alone.operations == own.operations == robot.compile([quantity]).operations
+
+
 MISTAKES = {
     "unknown quantity": (lambda: PANDA.compile(["bias", "biass"]), UnknownNameError, "did you mean 'bias'"),
     "unknown frame": (lambda: PANDA.compile(["pose:hand", "bias"]), UnknownNameError, "no frame 'hand'"),
