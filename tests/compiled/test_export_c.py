@@ -473,6 +473,13 @@ def test_short_names_of_gains_and_wrenches(part, tmp_path, monkeypatch):
         subprocess.run([compile_c(tmp_path, f"{name}.c", f"{name}_test.c")], check=True, capture_output=True)
 
 
+def test_states_of_the_test_suit_the_number_type(tmp_path):
+    """At most random states these functions lose more digits inside than float32 has to spare."""
+    for name in ("flexible-two-link", "gough-stewart"):
+        linkwork.load(name).compile("forward_dynamics", dtype="float32").to_c(tmp_path / name)
+        assert run_test(tmp_path / name).returncode == 0
+
+
 def test_a_function_without_results_in_c(tmp_path):
     """A robot without loops has no residual of loops: its test has nothing to compare, and no warnings."""
     linkwork.load("planar2r").compile("loop_residual").to_c(tmp_path)

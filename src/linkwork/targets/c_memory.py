@@ -9,7 +9,18 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, UnknownNameError
 from ..program import Port, interpret
-from .c_project import CANDIDATES, TOLERANCE, cmake, given_values, least, made_values, table, test_program
+from .c_project import (
+    CANDIDATES,
+    SHARES,
+    TOLERANCE,
+    agree,
+    cmake,
+    given_values,
+    least,
+    made_values,
+    table,
+    test_program,
+)
 from .c_source import (
     FUSING,
     REAL,
@@ -117,13 +128,19 @@ def _runs(sampled: Sampled, states: Mapping[str, Any]) -> tuple[Arrays, Arrays, 
     start = {port.name: made(port, runs) for port in sampled.initial.program.inputs}
     exact = _results(sampled, start, inputs, lambda x: x)
     step = 4 * np.finfo(sampled.dtype).eps
-    nearby = _results(sampled, start, inputs, lambda x: x * (1 + step * rng.choice((-1, 1), x.shape)))
+    signs = lambda x: 1 + step * rng.choice((-1, 1), x.shape)  # noqa: E731
+    others = (
+        _results(sampled, start, inputs, rounded)
+        for rounded in (
+            lambda x: x * signs(x),
+            lambda x: x.astype(sampled.dtype),
+            lambda x: (x * signs(x)).astype(sampled.dtype),
+        )
+    )
     good = np.ones(runs, bool)
-    for name, here in exact.items():
-        with np.errstate(invalid="ignore"):
-            both = here, here - nearby[name]
-        scale, change = (np.max(np.abs(x), tuple(range(2, x.ndim)), initial=0) for x in both)
-        good &= (np.isfinite(scale) & (change <= TOLERANCE[sampled.dtype] / 100 * scale)).all(axis=1)
+    for share, results in zip(SHARES, others, strict=True):
+        for name, here in exact.items():
+            good &= agree(here, results[name], share * TOLERANCE[sampled.dtype], 2).all(axis=1)
     if not good.any():
         raise LinkworkError(
             "no steps were found for the test at which rounding does not spoil the result",
