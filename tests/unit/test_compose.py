@@ -319,6 +319,10 @@ def test_mistakes_in_the_call():
         PANDA.function(impedance, target=np.eye(4), stiffness=6)
     with pytest.raises(UnsupportedError, match="this is not a function"):
         PANDA.function("bias")
+    with pytest.raises(UnsupportedError, match=r"compiled already\n.*\n  fix: give the Python function"):
+        PANDA.function(IMPEDANCE)
+    with pytest.raises(UnsupportedError, match="compiled already"):
+        PANDA.rollout(np.zeros(7), np.zeros(7), steps=1, outputs=[IMPEDANCE])
     with pytest.raises(LinkworkError, match=r"jacobian needs a frame\n  got: array.*\n  fix: robot.jacobian"):
         PANDA.jacobian(np.zeros(7))
     with pytest.raises(ShapeError, match="wrong shape"):
