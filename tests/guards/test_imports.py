@@ -57,7 +57,7 @@ ALLOWED = {
         "timing",
     },
     "iteration": {"derive", "program", "scalar"},
-    "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
+    "compose": {"formulations", "function", "metadata", "model", "pipeline", "program"},
     "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
@@ -90,7 +90,7 @@ ALLOWED = {
     },
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
-    "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
+    "robot_functions": {"formulations", "function", "identify", "options", "pipeline", "sim", "workspace"},
     "kinematics": {"compose", "constraints", "control", "drawing", "formulations", "function", "iteration", "linalg"}
     | {"model", "pipeline", "program", "rotations", "scalar", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
