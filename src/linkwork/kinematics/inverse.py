@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
+from .nearest import END
 from .problem import (
     WHERE,
     Problem,
@@ -26,6 +27,7 @@ from .tasks import Task
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
 FALLING = 0.1  # error from which on a restart is continued
 RESTARTS = 100
+ROUNDS = 8  # calls of the search for the nearest positions
 NEAREST = 20  # starts of the search for the nearest positions
 SEEDS, QUIET = 2000, 100  # of a search for all: starts; solved starts without a new solution at which it ends
 SURE = 3.0  # -log(0.05)
@@ -162,8 +164,18 @@ class Search:
             if not todo.size:
                 break
         for near in tried if todo.size else []:
-            targets = (x[at[todo]] for x in self.targets)
-            self._improve(todo, q, error, *self.problem.nearest(near, *targets))
+            self._improve(todo, q, error, *self.nearest(at[todo], near))
+        return q, error
+
+    def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest positions from a start, and their errors, for some states of the batch."""
+        q, error = q.copy(), np.empty(len(q))
+        more = np.arange(len(q))
+        for _ in range(ROUNDS):
+            q[more], error[more], step = self.problem.nearest(q[more], *(x[at[more]] for x in self.targets))
+            more = more[step > END]
+            if not more.size:
+                break
         return q, error
 
     def _improve(self, todo: np.ndarray, q: np.ndarray, error: np.ndarray, near: np.ndarray, less: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from ..compose.compile_function import compile_function
 from ..errors import ShapeError, UnsupportedError
 from ..function import Function
 from ..model.coordinates import real_numbers
+from ..program.traced_array import TracedArray, nested_nodes
 from ..workspace import Cache, Workspace
 from .nearest import nearest
 from .steps import System, position_limits, solve
@@ -58,8 +59,7 @@ class Problem:
         """Positions with the least error near q."""
 
         def nearest_positions(robot: TracedRobot, q: Any, **values: Any) -> dict[str, Any]:
-            at, error = nearest(robot, self.first(self._with(values)), q, self.limits)
-            return {"q": at, "error": error}
+            return dict(zip(("q", "error", "step"), nearest(robot, self.first(self._with(values)), q, self.limits)))
 
         return self._compiled(nearest_positions)
 
@@ -68,9 +68,8 @@ class Problem:
         """Weighted slopes of the tasks of the first priority, and of the loops."""
 
         def slopes(robot: TracedRobot, q: Any, **values: Any) -> Any:
-            system = System(robot, self.first(self._with(values)), list(q))
-            rows = system.levels[0][1]
-            return np.stack([np.stack([np.asanyarray(x) for x in row]) for row in rows])
+            system = System(robot, self.first(self._with(values)), nested_nodes(q))
+            return TracedArray(system.levels[0][1])
 
         return self._compiled(slopes)
 

@@ -19,6 +19,7 @@ from .tasks import Task
 
 DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
+LEAST = 1e-30  # damping where no joint has an influence
 STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
@@ -209,7 +210,7 @@ class LeastSquares:
         self.columns = [[row[k] for row in rows] for k in range(n)]
         vectors = self.columns if self.tall else rows
         A = [[dot(a, b) for b in vectors[: i + 1]] for i, a in enumerate(vectors)]
-        damping = damping + FLOOR * sum((row[-1] for row in A), start=0)
+        damping = damping + FLOOR * sum((row[-1] for row in A), start=0) + LEAST
         for row in A:
             row[-1] = row[-1] + damping
         self.factors = ldl.factor([[*row, *[0] * (len(A) - len(row))] for row in A])
@@ -233,30 +234,39 @@ class Box:
         coordinates = model.coordinates
         self.places = [coordinates.position_of(k) for k in range(coordinates.nv)]
         self.lower, self.upper = position_limits(model) if limits else (np.full(model.nq, s * np.inf) for s in (-1, 1))
+        bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+        self.limited = [(k, at) for k, at in enumerate(self.places) if at is not None and bounded[at]]
 
     def inside(self, q: Scalars) -> list[Scalar]:
         """Return the positions of q within the limits."""
         sides = zip(q, self.lower.tolist(), self.upper.tolist(), strict=True)
         return [_clipped(x, low, high) for x, low, high in sides]
 
-    def held(self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]]) -> list[Scalar]:
+    def held(
+        self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]], free: Scalars | None = None
+    ) -> list[Scalar]:
         """Return a step in which joints that it would take over their limits stop there, and the others go on.
 
-        ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others.
+        ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others. ``free``: the
+        joints that are free at first. Default: all.
         """
-        free: list[Scalar] = [1] * len(self.places)
-        fixed: list[Scalar] = [0] * len(self.places)
+        free = [1] * len(self.places) if free is None else [*free]
+        fixed: list[Scalar] = [0] * len(free)
         x = solved(free, fixed)
-        limited = [(k, at) for k, at in enumerate(self.places) if at is not None and self._limited(at)]
-        for k, at in limited:
+        for k, at in self.limited:
             ahead = q[at] + x[k]
             stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
             beyond = maximum(less(stop, ahead), less(ahead, stop))
-            free[k], fixed[k] = where(beyond, 0, 1), where(beyond, stop - q[at], 0)
-        return solved(free, fixed) if limited else x
+            free[k], fixed[k] = where(beyond, 0, free[k]), where(beyond, stop - q[at], 0)
+        return solved(free, fixed) if self.limited else x
 
-    def _limited(self, at: int) -> bool:
-        return bool(np.isfinite(self.lower[at]) or np.isfinite(self.upper[at]))
+    def free(self, q: Scalars, push: Scalars | None = None) -> list[Scalar]:
+        """Return 1 for joints between their limits, or not at the limit to which they are pushed, and else 0."""
+        free: list[Scalar] = [1] * len(self.places)
+        for k, at in self.limited:
+            rooms = less(self.lower[at].item(), q[at]), less(q[at], self.upper[at].item())
+            free[k] = minimum(*rooms) if push is None else where(less(0, push[k]), rooms[1], rooms[0])
+        return free
 
 
 def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
