@@ -156,6 +156,10 @@ def panda(times: Callable[..., Any], console: Console) -> Table:
     answers = rng.uniform(lower, upper, (TARGETS, 7))
     targets = robot.pose(HAND, answers)
     table = Table("guess", "solver", "us a target", "reached, %", "ratio")
+
+    def one(target: np.ndarray, guess: np.ndarray) -> np.ndarray:
+        return robot.inverse_kinematics(HAND, target, guess).q
+
     with tempfile.TemporaryDirectory() as folder:
         urdf = str(Path(folder) / "robot.urdf")
         robot.write(urdf)
@@ -169,14 +173,17 @@ def panda(times: Callable[..., Any], console: Console) -> Table:
             f"within {NEAR} rad": np.clip(answers + rng.uniform(-NEAR, NEAR, answers.shape), lower, upper),
             "anywhere": rng.uniform(lower, upper, answers.shape),
         }.items():
+
             def several(solve: Solver, guesses: np.ndarray = guesses) -> np.ndarray:
                 return np.array([solve(T, q) for T, q in zip(targets[:FEW], guesses[:FEW], strict=True)])
 
-            one: Solver = lambda T, q: robot.inverse_kinematics(HAND, T, q).q  # noqa: E731
             calls: dict[str, tuple[Callable[[], np.ndarray], int]] = {
-                "linkwork, batch": (lambda guesses=guesses: robot.inverse_kinematics(HAND, targets, guesses).q, TARGETS),
-                "linkwork, one at a time": (lambda: several(one), FEW),
-                **{name: (lambda solve=solve: several(solve), FEW) for name, solve in solvers.items()},
+                "linkwork, batch": (
+                    lambda guesses=guesses: robot.inverse_kinematics(HAND, targets, guesses).q,
+                    TARGETS,
+                ),
+                "linkwork, one at a time": (lambda several=several: several(one), FEW),
+                **{name: (lambda solve=solve, several=several: several(solve), FEW) for name, solve in solvers.items()},
             }
             shares = {name: reached(robot, call(), targets[:number]) for name, (call, number) in calls.items()}
             found = times(calls)

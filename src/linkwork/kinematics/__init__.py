@@ -1,5 +1,6 @@
 """Inverse kinematics: joint positions for poses, positions, directions and other tasks of frames."""
 
+from .closed_form import ClosedForm, closed_form
 from .inverse import Solutions
 from .path_following import FollowedPath
 from .steps import Solution, solve
@@ -7,6 +8,7 @@ from .tasks import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, 
 
 __all__ = [
     "CenterOfMass",
+    "ClosedForm",
     "Direction",
     "FollowedPath",
     "OnLine",
@@ -17,6 +19,7 @@ __all__ = [
     "Solution",
     "Solutions",
     "Task",
+    "closed_form",
     "solve",
 ]
 

@@ -32,6 +32,7 @@ NEAREST = 20  # starts of the search for the nearest positions
 SEEDS, QUIET = 2000, 100  # of a search for all: starts; solved starts without a new solution at which it ends
 SURE = 3.0  # -log(0.05)
 TURN = 2 * np.pi
+ROUNDING = 1e-9  # rad or m: closed forms may be this far over a limit, and are then put on it
 PLACES = 8  # for solutions, at first and whenever more are needed
 SAME = 1e-4  # rad or m: closer solutions are one
 
@@ -154,15 +155,22 @@ class Search:
         """Return positions and errors of some states: solutions from a start, else from others, else the nearest."""
         q, error = self.stages(at, start)
         todo = self.unsolved(error, at)
+        exact = self.problem.closed_form is not None
+        if exact and todo.size:
+            every, present = self._in_closed_form(at[todo], start[todo])
+            first = _by_distance(every, present, start[todo])[:, :1, None]
+            self._improve(todo, q, error, *self._steps(at[todo], np.take_along_axis(every, first, axis=1)[:, 0]))
+            todo = todo[~(error[todo] <= self.tolerance)]
         tried = [q[todo]]
-        for number in range(self.restarts if todo.size else 0):
+        for number in range(min(self.restarts, NEAREST) if exact else self.restarts):
+            if not todo.size:
+                break
             near = self.problem.restarted(start[todo], number)
-            self._improve(todo, q, error, *self.stages(at[todo], near))
+            if not exact:
+                self._improve(todo, q, error, *self.stages(at[todo], near))
             keep = ~(error[todo] <= self.tolerance)
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
-            if not todo.size:
-                break
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
         return q, error
@@ -224,20 +232,41 @@ class Search:
     def all(self) -> Solutions:
         """Return all solutions for each target, nearest to the guess first."""
         require_determined(self.problem)
-        q, count, quiet = self._distinct()
-        place = np.arange(q.shape[1])
-        distance = np.where(place < count[:, None], np.linalg.norm(q - self.guess[:, None], axis=-1), np.inf)
-        order = np.argsort(distance, axis=-1, kind="stable")[:, : max(1, count.max(initial=0))]
-        q = np.take_along_axis(q, order[..., None], axis=1)
-        error = np.full(order.shape, np.nan)
-        state, at = np.nonzero(place[: order.shape[1]] < count[:, None])
+        q, present, unseen = self._searched() if self.problem.closed_form is None else self._exact()
+        order = _by_distance(q, present, self.guess)[:, : max(1, present.sum(axis=-1).max(initial=0))]
+        q, present = np.take_along_axis(q, order[..., None], axis=1), np.take_along_axis(present, order, axis=1)
+        q[~present], error = np.nan, np.full(present.shape, np.nan)
+        state, place = np.nonzero(present)
         if state.size:
-            q[state, at], error[state, at] = self._steps(state, q[state, at])
-        return self._result(q, error, np.minimum(1.0, SURE / np.maximum(quiet, 1)))
+            q[state, place], error[state, place] = self._steps(state, q[state, place])
+        return self._result(q, error, unseen)
 
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return solutions of each target (states, places, nq), their number, and how many solved starts gave no new
-        one since the last new one."""
+    def _exact(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what ``_searched`` does, by the closed form."""
+        every = np.arange(len(self.guess))
+        self.unsolved(np.full(len(every), np.inf), every)  # finds targets that make no sense
+        q, present = self._in_closed_form(every, self.guess)
+        for place in range(1, q.shape[1]):  # of solutions that coincide, the first
+            same = _same(self.problem, np.where(present[:, :place, None], q[:, :place], np.nan), q[:, place])
+            present[:, place] &= ~same
+        return q, present & self.valid[:, None], np.zeros(len(every))
+
+    def _in_closed_form(self, at: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""
+        solver = self.problem.closed_form
+        assert solver is not None
+        q, present = solver(self.targets[0][at])
+        q = np.where(self.problem.acting, q, near[:, None])
+        q = whole_turns(self.problem, q, near[:, None])
+        lower, upper = self.problem.bounds
+        present &= ((q >= lower - ROUNDING) & (q <= upper + ROUNDING)).all(axis=-1)
+        return np.clip(q, lower, upper), present
+
+    def _searched(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return solutions of each target (states, places, nq), which places hold one, and the share that is unseen.
+
+        A search ends when many solved starts in a row gave no new solution.
+        """
         n, nq = self.guess.shape
         found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
         todo = self.unsolved(np.full(n, np.inf), np.arange(n))
@@ -257,16 +286,23 @@ class Search:
             found[at, count[at]] = q
             count[at] += 1
             quiet[at] = 0
-        return found, count, quiet
+        return found, np.arange(found.shape[1]) < count[:, None], np.minimum(1.0, SURE / np.maximum(quiet, 1))
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return positions turned by whole turns towards others, as far as limits allow."""
     at, (lower, upper) = problem.turning, problem.bounds
-    low, high = np.ceil((lower[at] - q[:, at]) / TURN), np.floor((upper[at] - q[:, at]) / TURN)
+    low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
+    high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
-    q[:, at] += TURN * np.clip(np.round((near - q)[:, at] / TURN), low, high)
+    q[..., at] += TURN * np.clip(np.round((near - q)[..., at] / TURN), low, high)
     return q
+
+
+def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the order (states, places) of positions by their distance from others; those that are missing are last."""
+    distance = np.where(present, np.linalg.norm(q - near[:, None], axis=-1), np.inf)
+    return np.argsort(distance, axis=-1, kind="stable")
 
 
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:

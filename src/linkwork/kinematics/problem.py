@@ -17,6 +17,7 @@ from ..function import Function
 from ..model.coordinates import real_numbers
 from ..program.traced_array import TracedArray, nested_nodes
 from ..workspace import Cache, Workspace
+from .closed_form import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
 from .tasks import Pose, Task
@@ -72,6 +73,14 @@ class Problem:
             return TracedArray(system.levels[0][1])
 
         return self._compiled(slopes)
+
+    @cached_property
+    def closed_form(self) -> ClosedForm | None:
+        """The closed form, if the task is the pose of a frame of an arm that has one."""
+        task, *others = self.tasks
+        if others or not isinstance(task, Pose) or not task.weights().all():
+            return None
+        return closed_form(self.robot.model, task.frame)
 
     def _compiled(self, function: Callable[..., Any], more: dict[str, tuple[int, ...]] | None = None) -> Function:
         shapes: dict[str, Any] = {**self.shapes, **(more or {})}
