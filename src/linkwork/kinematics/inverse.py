@@ -104,8 +104,10 @@ def inverse_kinematics(
     restarts: int,
 ) -> Solutions:
     """Solve for positions; see ``Robot.inverse_kinematics``."""
+    check_options(solutions, limits, tolerance, restarts)
     plain = type(tasks) is str and type(target) is np.ndarray and type(guess) is np.ndarray
-    if plain and target.shape == (4, 4) and guess.ndim == 1 and posture is None and solutions == "one":
+    plain = plain and target.dtype == guess.dtype == float and posture is None and solutions == "one"
+    if plain and target.shape == (4, 4) and guess.ndim == 1:
         quick = robot.derived(_of_frames).get((tasks, limits))
         if quick is not None and guess.shape == quick.home.shape:
             q, solved, error, iterations = quick.steps(guess, target, np.asarray(tolerance))
@@ -113,7 +115,6 @@ def inverse_kinematics(
                 values: Any = q, np.True_, error, np.int64(iterations), np.True_
                 return Solutions(*values, robot=robot.model.name)
     checked = tasks_of(tasks, target)
-    check_options(solutions, tolerance, restarts)
     nq = robot.model.nq
     where = f"{WHERE}, robot {robot.model.name!r}"
     posture = None if posture is None else checked_positions(posture, nq, f"{where}, posture")
@@ -312,10 +313,12 @@ def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     return (np.abs(apart).max(axis=-1) < SAME).any(axis=-1)
 
 
-def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
+def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
     """Raise an error for wrong options."""
     if solutions not in ("one", "all"):
         raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
+    if not isinstance(limits, (bool, np.bool_)):
+        raise ShapeError("wrong limits", where=where, got=repr(limits), expected="True or False")
     if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
         raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:

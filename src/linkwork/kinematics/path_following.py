@@ -89,7 +89,7 @@ def follow(
 ) -> FollowedPath:
     """Solve for positions along paths; see ``Robot.follow``."""
     checked = tasks_of(tasks, path, WHERE)
-    check_options("one", tolerance, restarts, WHERE)
+    check_options("one", limits, tolerance, restarts, WHERE)
     if not isinstance(largest_step, (int, float, np.floating)) or not largest_step > 0:
         raise ShapeError("wrong largest step", where=WHERE, got=repr(largest_step), expected="a positive number")
     nq = robot.model.nq

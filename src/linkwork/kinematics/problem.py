@@ -199,7 +199,6 @@ def problem_of(robot: Workspace, tasks: Sequence[Task], limits: bool, posture: b
     key = tuple(task.key for task in tasks), limits, posture
     if key not in problems:
         for task in tasks:
-            task.weights()
             if frame := getattr(task, "frame", None):
                 robot.model.frame(frame)
         problems[key] = Problem(robot, tasks, limits, posture)
@@ -235,8 +234,6 @@ def _checked(task: Task, where: str) -> Task:
             expected = f"(..., {', '.join(map(str, shape))})"
             raise ShapeError("wrong shape", where=at, got=array.shape, expected=expected)
         arrays[name] = array
-    if isinstance(task.priority, bool) or not isinstance(task.priority, (int, np.integer)):
-        raise ShapeError("wrong priority", where=where, got=task.priority, expected="a whole number")
     return replace(task, **arrays)
 
 

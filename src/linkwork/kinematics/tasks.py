@@ -15,6 +15,7 @@ import numpy as np
 from ..compose import TracedRobot
 from ..errors import ShapeError
 from ..formulations.energy import center_of_mass
+from ..model.coordinates import real_numbers
 from ..program.traced_array import TracedArray, nested_nodes
 from ..rotations import TINY, log
 from ..scalar.dual import dual, slope_of
@@ -44,6 +45,20 @@ class Task(ABC):
     priority: int = 0
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {}  # of the targets
     rows: ClassVar[int] = 3  # of the error
+
+    def __post_init__(self) -> None:
+        """Check all but the targets, which belong to a robot or are traced."""
+        self.weights()
+        if isinstance(self.priority, bool) or not isinstance(self.priority, (int, np.integer)):
+            raise ShapeError(
+                "wrong priority", where=type(self).__name__, got=repr(self.priority), expected="a whole number"
+            )
+        for name in ("point", "axis"):
+            vector = _numbers(getattr(self, name, (1, 1, 1)))
+            if vector.shape != (3,) or not np.isfinite(vector).all() or (name == "axis" and not vector.any()):
+                expected = "three finite numbers" + ", not all zero" * (name == "axis")
+                got = repr(getattr(self, name))
+                raise ShapeError(f"wrong {name}", where=type(self).__name__, got=got, expected=expected)
 
     @property
     def targets(self) -> dict[str, Any]:
@@ -76,11 +91,11 @@ class Task(ABC):
         Raises:
             ShapeError: They are not numbers, zero or more, one for all rows or one for each.
         """
-        try:
-            return np.broadcast_to(np.array(self.weight, float), (self.rows,))
-        except (TypeError, ValueError):
-            expected = f"a number, or {self.rows} numbers"
-            raise ShapeError("wrong weight", where=type(self).__name__, got=self.weight, expected=expected) from None
+        weights = _numbers(self.weight)
+        if weights.shape not in ((), (self.rows,)) or not (np.isfinite(weights) & (weights >= 0)).all():
+            expected = f"a finite number, zero or more, or {self.rows} of them"
+            raise ShapeError("wrong weight", where=type(self).__name__, got=repr(self.weight), expected=expected)
+        return np.broadcast_to(weights, (self.rows,))
 
     def linearised(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the weighted error, and its slopes by the velocities of all joints but mimic joints.
@@ -341,6 +356,14 @@ class CenterOfMass(Task):
         centre = center_of_mass(model, model.expand(moving))
         J = TracedArray([[slope_of(x, k) for k in range(n)] for x in centre])
         return self.target - robot.center_of_mass(q), J
+
+
+def _numbers(value: Any) -> np.ndarray:
+    """Return an array of floats, and one without entries for anything else."""
+    try:
+        return real_numbers(value, "")
+    except ShapeError:
+        return np.zeros(0)
 
 
 def _hashable(value: Any) -> Any:
