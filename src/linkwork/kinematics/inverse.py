@@ -22,7 +22,7 @@ from .problem import (
     tasks_of,
     valid_states,
 )  # fmt: skip
-from .tasks import Task
+from .tasks import Task, require_shape
 
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
 FALLING = 0.1  # error from which on a restart is continued
@@ -216,7 +216,7 @@ class Search:
         more = [] if self.posture is None else [pick(self.posture)]
         q, _, error, iterations = self.problem.steps(start, *map(pick, self.targets), self.tolerance, *more)
         self.iterations[at] += iterations.astype(int)
-        return q, np.where(np.isfinite(q).all(axis=-1), np.nan_to_num(error, nan=np.inf), np.inf)
+        return q, np.where(np.isfinite(q).all(axis=-1), np.where(np.isnan(error), np.inf, error), np.inf)
 
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
         if not self.valid.all():
@@ -328,8 +328,7 @@ def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, wh
 def checked_positions(value: Any, nq: int, where: str) -> np.ndarray:
     """Return finite positions of all joints, or raise an error."""
     q = real_numbers(value, where)
-    if q.shape[-1:] != (nq,):
-        raise ShapeError("wrong shape", where=where, got=q.shape, expected=f"(..., {nq}): positions of all joints")
+    require_shape(q, (nq,), where, batch=True)
     if not np.isfinite(q).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
     return q

@@ -27,7 +27,7 @@ def nearest(robot: TracedRobot, tasks: Sequence[Task], guess: Any, limits: bool)
     push it over this limit. The third result is the last step, at most END if the search has ended.
     """
     model, box = robot.model, Box(robot.model, limits)
-    n, start = model.nq, box.inside(nested_nodes(TracedArray(guess)))
+    start = box.inside(nested_nodes(TracedArray(guess)))
 
     def turn(values: Sequence[Scalar]) -> list[Scalar]:
         *q, damping, _ = values

@@ -20,7 +20,7 @@ from ..workspace import Cache, Workspace
 from .closed_form import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
-from .tasks import Pose, Task
+from .tasks import Pose, Task, listed, require_shape
 
 ITERATIONS = 16  # steps in one call
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -60,7 +60,8 @@ class Problem:
         """Positions with the least error near q."""
 
         def nearest_positions(robot: TracedRobot, q: Any, **values: Any) -> dict[str, Any]:
-            return dict(zip(("q", "error", "step"), nearest(robot, self.first(self._with(values)), q, self.limits)))
+            at, error, step = nearest(robot, self.first(self._with(values)), q, self.limits)
+            return {"q": at, "error": error, "step": step}
 
         return self._compiled(nearest_positions)
 
@@ -218,11 +219,7 @@ def tasks_of(tasks: Any, target: Any, where: str = WHERE) -> list[Task]:
         tasks = Pose(tasks, target)
     elif target is not None:
         raise ShapeError("a pose belongs to the name of a frame", where=where, fix="tasks have their targets in them")
-    several = [tasks] if isinstance(tasks, Task) else [*tasks] if isinstance(tasks, Sequence) else []
-    if not several or not all(isinstance(task, Task) for task in several):
-        expected = "the name of a frame, a task of linkwork.kinematics, or a list of tasks"
-        raise ShapeError("these are not tasks", where=where, got=repr(tasks)[:80], expected=expected)
-    return [_checked(task, where) for task in several]
+    return [_checked(task, where) for task in listed(tasks, where)]
 
 
 def _checked(task: Task, where: str) -> Task:
@@ -230,9 +227,7 @@ def _checked(task: Task, where: str) -> Task:
     for name, shape in task.shapes.items():
         at = f"{where}, {type(task).__name__} {name}"
         array = real_numbers(getattr(task, name), at)
-        if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
-            expected = f"(..., {', '.join(map(str, shape))})"
-            raise ShapeError("wrong shape", where=at, got=array.shape, expected=expected)
+        require_shape(array, shape, at, batch=True)
         arrays[name] = array
     return replace(task, **arrays)
 

@@ -10,13 +10,15 @@ import numpy as np
 from ..compose import TracedRobot
 from ..constraints import ConstraintEquations
 from ..constraints.assembly_loop import WRONG
+from ..errors import UnsupportedError
 from ..iteration import root_of
 from ..model import Model
 from ..program.traced_array import TracedArray, nested_nodes
 from ..scalar import Scalar, Scalars, is_one, ldl, less, maximum, minimum, where
 from ..scalar.orthogonal import dot, minus_scaled
-from .tasks import Task
+from .tasks import Task, listed, require_shape
 
+WHERE = "solve"
 DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
 LEAST = 1e-30  # damping where no joint has an influence
@@ -79,7 +81,8 @@ def solve(
         Solution ``(q, solved, error, iterations)``.
 
     Raises:
-        UnsupportedError: ``iterations`` is not a whole number.
+        ShapeError: There are no tasks, or shapes do not fit.
+        UnsupportedError: ``iterations`` is not a whole number above zero.
 
     Example:
         >>> from linkwork.kinematics import Pose, solve
@@ -91,7 +94,15 @@ def solve(
         >>> bool(result.solved), bool(result.error < 1e-9)
         (True, True)
     """
-    tasks = [tasks] if isinstance(tasks, Task) else [*tasks]
+    tasks, nq = listed(tasks, WHERE), robot.model.nq
+    if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)) or iterations < 1:
+        raise UnsupportedError("wrong number of iterations", where=WHERE, got=repr(iterations), expected="1, 2, 3, ...")
+    require_shape(guess, (nq,), f"{WHERE}, guess")
+    if posture is not None:
+        require_shape(posture, (nq,), f"{WHERE}, posture")
+    for task in tasks:
+        for name, shape in task.shapes.items():
+            require_shape(getattr(task, name), shape, f"{WHERE}, {type(task).__name__} {name}")
     box = Box(robot.model, limits)
     start = box.inside(nested_nodes(TracedArray(guess)))
     several = posture is not None or len({task.priority for task in tasks}) > 1

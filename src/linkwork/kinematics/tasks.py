@@ -358,6 +358,23 @@ class CenterOfMass(Task):
         return self.target - robot.center_of_mass(q), J
 
 
+def listed(tasks: Any, where: str) -> list[Task]:
+    """Return the tasks of a task or a list of tasks, or raise an error."""
+    several = [tasks] if isinstance(tasks, Task) else [*tasks] if isinstance(tasks, (list, tuple)) else []
+    if not several or not all(isinstance(task, Task) for task in several):
+        expected = "one or several tasks of linkwork.kinematics, such as Pose(frame, target)"
+        raise ShapeError("these are not tasks", where=where, got=repr(tasks)[:80], expected=expected)
+    return several
+
+
+def require_shape(value: Any, shape: tuple[int, ...], where: str, batch: bool = False) -> None:
+    """Raise an error if an array has another shape; ``batch``: whether it may have further axes before."""
+    got = np.shape(value)
+    if (got[max(0, len(got) - len(shape)) :] if batch else got) != shape:
+        expected = f"({'..., ' * batch}{', '.join(map(str, shape))}{',' * (len(shape) == 1 and not batch)})"
+        raise ShapeError("wrong shape", where=where, got=got, expected=expected)
+
+
 def _numbers(value: Any) -> np.ndarray:
     """Return an array of floats, and one without entries for anything else."""
     try:
