@@ -12,11 +12,11 @@ from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..workspace import Workspace
 from .inverse import Search, check_options, checked_positions
 from .problem import batch_of, problem_of, tasks_of
+from .steps import CLOSE
 from .tasks import Task
 
 WHERE = "follow"
 CANDIDATES = 16  # starts that are followed if there is no guess
-CLOSE = 1e-9  # rad or m: a joint that is closer to a limit is at it
 
 
 @dataclass(frozen=True)

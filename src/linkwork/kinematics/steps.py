@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 from ..iteration import root_of
 from ..model import Model
 from ..program.traced_array import TracedArray, nested_nodes
-from ..scalar import Scalar, Scalars, is_one, ldl, less, maximum, minimum, where
+from ..scalar import Scalar, Scalars, is_one, ldl, less, less_equal, maximum, minimum, where
 from ..scalar.orthogonal import dot, minus_scaled
 from .tasks import Task, listed, require_shape
 
@@ -22,6 +22,7 @@ WHERE = "solve"
 DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
 LEAST = 1e-30  # damping where no joint has an influence
+CLOSE = 1e-9  # rad or m: a joint that is closer to a limit stops there
 STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
@@ -265,10 +266,10 @@ class Box:
         fixed: list[Scalar] = [0] * len(free)
         x = solved(free, fixed)
         for k, at in self.limited:
-            ahead = q[at] + x[k]
-            stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
-            beyond = maximum(less(stop, ahead), less(ahead, stop))
-            free[k], fixed[k] = where(beyond, 0, free[k]), where(beyond, stop - q[at], 0)
+            ahead, low, high = q[at] + x[k], self.lower[at].item(), self.upper[at].item()
+            below, above = less_equal(ahead, low + CLOSE), less_equal(high - CLOSE, ahead)
+            fixed[k] = where(below, low - q[at], where(above, high - q[at], 0))
+            free[k] = where(maximum(below, above), 0, free[k])
         return solved(free, fixed) if self.limited else x
 
     def free(self, q: Scalars, push: Scalars | None = None) -> list[Scalar]:

@@ -416,4 +416,4 @@ def _turn(target: Any, R: Any) -> Any:
 def _is_rotation(R: Any) -> Any:
     with np.errstate(all="ignore"):
         off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
-        return (np.max(off, axis=(-2, -1)) <= ROTATION) & (np.linalg.det(R) > 0)
+        return (np.max(off, axis=(-2, -1)) <= ROTATION) * (np.linalg.det(R) > 0)
