@@ -153,7 +153,8 @@ class Pose(Task):
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
         wrong = np.sum(np.abs(self.target[3] - LAST)) > 0  # no pose, but perhaps a transposed one
         shift = np.where(wrong, np.nan, self.target[:3, 3] - T[:3, 3])
-        return np.concatenate([shift, _turn(self.target[:3, :3], T[:3, :3])]), J
+        turn, slopes = _turn(self.target[:3, :3], T[:3, :3], J[3:], self.weights()[3:])
+        return np.concatenate([shift, turn]), np.concatenate([J[:3], slopes])
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ class Orientation(Task):
     def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the rotation to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
-        return _turn(self.target, T[:3, :3]), J[3:]
+        return _turn(self.target, T[:3, :3], J[3:], self.weights())
 
 
 @dataclass(frozen=True)
@@ -408,9 +409,18 @@ def _across(n: Any) -> Any:
     return np.stack([np.stack(row) for row in rows])
 
 
-def _turn(target: Any, R: Any) -> Any:
-    """Return the rotation vector from R to a target; NaN if that is no rotation."""
-    return np.where(_is_rotation(target), log(target @ R.T), np.nan)
+def _turn(target: Any, R: Any, J: Any, weights: np.ndarray) -> tuple[Any, Any]:
+    """Return the rotation vector from R to a target, NaN if that is no rotation, and its slopes.
+
+    Equal weights take those of a short rotation, as the direction of steepest descent is the same.
+    """
+    turn = np.where(_is_rotation(target), log(target @ R.T), np.nan)
+    if np.ptp(weights):
+        half = np.sqrt(turn @ turn + TINY) / 2
+        once = np.cross(turn, J.T)
+        share = (1 - half * np.cos(half) / np.sin(half)) / (4 * half * half)
+        J = J + (once / 2 + share * np.cross(turn, once)).T
+    return turn, J
 
 
 def _is_rotation(R: Any) -> Any:
