@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 from ..iteration import root_of
 from ..model import Model
 from ..program.traced_array import TracedArray, nested_nodes
-from ..scalar import Scalar, Scalars, is_one, ldl, less, less_equal, maximum, minimum, where
+from ..scalar import Scalar, Scalars, absolute, is_one, ldl, less, less_equal, maximum, minimum, where
 from ..scalar.orthogonal import dot, minus_scaled
 from .tasks import Task, listed, require_shape
 
@@ -23,7 +23,7 @@ DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
 LEAST = 1e-30  # damping where no joint has an influence
 CLOSE = 1e-9  # rad or m: a joint that is closer to a limit stops there
-STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
+STRIDE = 0.2  # longest step towards the posture of a joint, in rad or m
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
 
@@ -167,9 +167,11 @@ class System:
         """Return Newton's step of all velocities, as ``by_priority``."""
         wish = None
         if posture is not None:
-            change = [a - b for a, b in zip(posture, self.q, strict=True)]
-            away = self.model.coordinates.velocities_of(self.q, change)
-            wish = [minimum(maximum(x, -STRIDE), STRIDE) for x in away]
+            coordinates, goal = self.model.coordinates, [*posture]
+            for at in coordinates.quaternions:  # of the two that are the same rotation, the nearer one
+                side = where(less(dot(self.q[at], goal[at]), 0), -1, 1)
+                goal[at] = [side * x for x in goal[at]]
+            wish = coordinates.velocities_of(self.q, [a - b for a, b in zip(goal, self.q, strict=True)])
         return by_priority(self.levels, free, fixed, lambda _, rest: DAMPING * dot(rest, rest), wish)
 
 
@@ -200,7 +202,10 @@ def by_priority(
         more = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
         for inverse in above:
             more = inverse.without(more)
-        x = [a + b for a, b in zip(x, more, strict=True)]
+        longest: Scalar = STRIDE
+        for value in more:
+            longest = maximum(longest, absolute(value))
+        x = [a + STRIDE / longest * b for a, b in zip(x, more, strict=True)]
     return x
 
 
