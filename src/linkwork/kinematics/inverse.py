@@ -13,6 +13,7 @@ from ..model.coordinates import real_numbers
 from ..workspace import Workspace
 from .nearest import END
 from .problem import (
+    ITERATIONS,
     WHERE,
     Problem,
     batch_of,
@@ -25,6 +26,7 @@ from .problem import (
 from .tasks import Task, require_shape
 
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
+SETTLING = 20  # the same with a posture or several priorities
 FALLING = 0.1  # error from which on a restart is continued
 RESTARTS = 100
 ROUNDS = 8  # calls of the search for the nearest positions
@@ -201,11 +203,13 @@ class Search:
 
     def stages(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors after steps from a start, for some states of the batch."""
+        before = self.iterations[at]
         q, error = self._steps(at, start)
-        for _ in range(STAGES - 1):
-            more = np.flatnonzero(~(error <= self.tolerance) & (error <= FALLING))
+        for _ in range((SETTLING if self.problem.several else STAGES) - 1):
+            more = np.flatnonzero((error <= FALLING) & (self.iterations[at] - before >= ITERATIONS))
             if not more.size:
                 break
+            before = self.iterations[at]
             q[more], error[more] = self._steps(at[more], q[more])
         return q, error
 

@@ -39,6 +39,7 @@ class Problem:
 
     def __init__(self, robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool):
         self.robot, self.tasks, self.limits, self.posture = robot, tasks, limits, posture
+        self.several = posture or len({task.priority for task in tasks}) > 1
         self.shapes = {f"{name}_{k}": shape for k, task in enumerate(tasks) for name, shape in task.shapes.items()}
 
     # -- compiled functions ----------------------------------------------------------------------------------------
