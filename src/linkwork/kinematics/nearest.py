@@ -34,7 +34,7 @@ def nearest(robot: TracedRobot, tasks: Sequence[Task], guess: Any, limits: bool)
         system = System(robot, tasks, q)
         levels = [system.loops, system.tasks[0]]
         free = _free(box, q, *levels)
-        x = box.held(q, lambda free, fixed: by_priority(levels, free, fixed, lambda k, _: k and damping), free)
+        x = box.held(q, lambda free, fixed: by_priority(levels, free, fixed, lambda k, _: k and damping)[1], free)
         trial = box.inside(model.moved(q, x))
         better = less(_cost(System(robot, tasks, trial)), _cost(system))
         following = [where(better, t, at) for t, at in zip(trial, q, strict=True)]
@@ -46,7 +46,7 @@ def nearest(robot: TracedRobot, tasks: Sequence[Task], guess: Any, limits: bool)
 
         def close(q: Sequence[Scalar]) -> tuple[list[Scalar], Scalar]:
             loops = System(robot, [], q).loops
-            x = box.held(q, lambda free, fixed: by_priority([loops], free, fixed, lambda *_: 0))
+            x = box.held(q, lambda free, fixed: by_priority([loops], free, fixed, lambda *_: 0)[1])
             return box.inside(model.moved(q, x)), dot(loops[0], loops[0])
 
         q, *_ = root_of(close, q, CLOSING, 1e-12)

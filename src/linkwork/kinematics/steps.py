@@ -11,7 +11,7 @@ from ..compose import TracedRobot
 from ..constraints import ConstraintEquations
 from ..constraints.assembly_loop import WRONG
 from ..errors import UnsupportedError
-from ..iteration import root_of
+from ..iteration import looped, root_of
 from ..model import Model
 from ..program.traced_array import TracedArray, nested_nodes
 from ..scalar import Scalar, Scalars, absolute, is_one, ldl, less, less_equal, maximum, minimum, where
@@ -23,7 +23,8 @@ DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
 LEAST = 1e-30  # damping where no joint has an influence
 CLOSE = 1e-9  # rad or m: a joint that is closer to a limit stops there
-STRIDE = 0.2  # longest step towards the posture of a joint, in rad or m
+STRIDE = 0.2  # longest step of a joint for tasks of lower priority and the posture, in rad or m
+SLOWEST, FASTEST = 0.05, 10.0  # factors on these steps
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
 
@@ -110,31 +111,66 @@ def solve(
     bound, steps = TracedArray(tolerance).nodes(), 0
     if several:
         rest = None if posture is None else nested_nodes(TracedArray(posture))
-        start, _, _, steps = root_of(_towards(robot, tasks, box, rest), start, iterations, bound)
+        start, steps = _settled(robot, tasks, box, rest, start, iterations, bound)
     first = [task for task in tasks if task.priority == min(each.priority for each in tasks)]
-    q, *others = root_of(_towards(robot, first, box), start, PURE if several else iterations, bound)
+
+    def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
+        system = System(robot, first, q)
+        x = box.held(q, lambda free, fixed: by_priority(system.levels, free, fixed, _damping)[1])
+        return box.inside(robot.model.moved(q, x)), system.size
+
+    q, *others = root_of(step, start, PURE if several else iterations, bound)
     solved, error, more = (TracedArray(x)[()] for x in others)
     return Solution(TracedArray(q), solved, error, more + steps)
 
 
-def _towards(
-    robot: TracedRobot, tasks: Sequence[Task], box: Box, posture: Scalars | None = None
-) -> Callable[[Scalars], tuple[list[Scalar], Scalar]]:
-    """Return the function of one step, as ``root_of`` takes it.
+def _settled(
+    robot: TracedRobot, tasks: Sequence[Task], box: Box, posture: Scalars | None, start: Scalars, turns: int, bound: Any
+) -> tuple[list[Scalar], Scalar]:
+    """Return positions at which tasks of all priorities and the posture are settled, and the number of steps.
 
-    With several priorities the squared error has the step in it, relative to SETTLED, so that it ends when both do.
+    The part of a step that is not of the first priority is scaled by what became of the last one, as in the gradient
+    method of Barzilai and Borwein (1988): where tasks cannot be fulfilled, plain steps may overshoot or creep.
     """
-    several = posture is not None or len({task.priority for task in tasks}) > 1
+    model = robot.model
+    n, nv = model.nq, model.coordinates.nv
 
-    def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
+    def turn(values: Sequence[Scalar]) -> list[Scalar]:
+        q, before, made, (count, _) = values[:n], values[n : n + nv], values[n + nv : -2], values[-2:]
         system = System(robot, tasks, q)
-        x = box.held(q, lambda free, fixed: system.newton(free, fixed, posture))
-        size = system.size
-        if several:
-            size = maximum(size, 1e-18 / SETTLED**2 * dot(x, x))
-        return box.inside(robot.model.moved(q, x)), size
+        wish = None if posture is None else system.away(posture)
+        rest: list[Scalar] = []
 
-    return step
+        def solved(free: Scalars, fixed: Scalars) -> list[Scalar]:
+            first, x = by_priority(system.levels, free, fixed, _damping, wish)
+            rest[:] = (a - b for a, b in zip(x, first, strict=True))
+            pace = _pace(before, made, rest)
+            return [a + pace * b for a, b in zip(first, rest, strict=True)]
+
+        x = box.held(q, solved)
+        pace = _pace(before, made, rest)
+        size = maximum(system.size, (bound / SETTLED) ** 2 * dot(rest, rest))
+        return [*box.inside(model.moved(q, x)), *rest, *(pace * x for x in rest), count + 1, size]
+
+    *found, count, _ = looped(
+        turn, lambda values: less(bound * bound, values[-1]), [*start, *[0.0] * (2 * nv), 0.0, np.inf], turns
+    )
+    return found[:n], count
+
+
+def _pace(before: Scalars, made: Scalars, rest: Scalars) -> Scalar:
+    """Return the factor on a step, from the last one and what that one made."""
+    change, square = dot(made, before) - dot(made, rest), dot(made, made)
+    falls = less(0, change)
+    pace = where(falls, minimum(maximum(square / where(falls, change, 1), SLOWEST), FASTEST), 1)
+    longest: Scalar = LEAST
+    for value in rest:
+        longest = maximum(longest, absolute(value))
+    return minimum(pace, STRIDE / longest)
+
+
+def _damping(_: int, rest: Scalars) -> Scalar:
+    return DAMPING * dot(rest, rest)
 
 
 class System:
@@ -163,16 +199,13 @@ class System:
         """Squared error of the first priority and of the loops."""
         return maximum(_square(self.tasks[0]) + _square(self.loops), self._wrong)
 
-    def newton(self, free: Scalars, fixed: Scalars, posture: Scalars | None) -> list[Scalar]:
-        """Return Newton's step of all velocities, as ``by_priority``."""
-        wish = None
-        if posture is not None:
-            coordinates, goal = self.model.coordinates, [*posture]
-            for at in coordinates.quaternions:  # of the two that are the same rotation, the nearer one
-                side = where(less(dot(self.q[at], goal[at]), 0), -1, 1)
-                goal[at] = [side * x for x in goal[at]]
-            wish = coordinates.velocities_of(self.q, [a - b for a, b in zip(goal, self.q, strict=True)])
-        return by_priority(self.levels, free, fixed, lambda _, rest: DAMPING * dot(rest, rest), wish)
+    def away(self, posture: Scalars) -> list[Scalar]:
+        """Return the velocities that lead to a posture."""
+        coordinates, goal = self.model.coordinates, [*posture]
+        for at in coordinates.quaternions:  # of the two that are the same rotation, the nearer one
+            side = where(less(dot(self.q[at], goal[at]), 0), -1, 1)
+            goal[at] = [side * x for x in goal[at]]
+        return coordinates.velocities_of(self.q, [a - b for a, b in zip(goal, self.q, strict=True)])
 
 
 def by_priority(
@@ -181,13 +214,14 @@ def by_priority(
     fixed: Scalars,
     damping: Callable[[int, Scalars], Scalar],
     wish: Scalars | None = None,
-) -> list[Scalar]:
-    """Return the step of all velocities: ``fixed`` where ``free`` is 0, else least squares of one level after another.
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the step of all velocities for the first level, and for all.
 
-    A level uses what those before it leave free, and the ``wish`` what all leave. ``damping``: from the
-    number of a level and what is left of its error.
+    It is ``fixed`` where ``free`` is 0, and else the least squares of one level after another. A level uses what those
+    before it leave free, and the ``wish`` what all leave. ``damping``: from the number of a level and what is left of
+    its error.
     """
-    x, above = [*fixed], []
+    first, x, above = [*fixed], [*fixed], []
     for number, (error, J) in enumerate(levels):
         if not error:
             continue
@@ -196,17 +230,16 @@ def by_priority(
             rows = [inverse.without(row) for row in rows]
         rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
         x = [a + b for a, b in zip(x, LeastSquares(rows, damping(number, rest))(rest), strict=True)]
+        if number == 0:
+            first = x
         if number + 1 < len(levels) or wish:
             above.append(LeastSquares(rows))
     if wish:
         more = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
         for inverse in above:
             more = inverse.without(more)
-        longest: Scalar = STRIDE
-        for value in more:
-            longest = maximum(longest, absolute(value))
-        x = [a + STRIDE / longest * b for a, b in zip(x, more, strict=True)]
-    return x
+        x = [a + b for a, b in zip(x, more, strict=True)]
+    return first, x
 
 
 def _joined(levels: Iterable[Level]) -> Level:
