@@ -24,7 +24,7 @@ FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
 LEAST = 1e-30  # damping where no joint has an influence
 CLOSE = 1e-9  # rad or m: a joint that is closer to a limit stops there
 STRIDE = 0.2  # longest step of a joint for tasks of lower priority and the posture, in rad or m
-SLOWEST, FASTEST = 0.05, 10.0  # factors on these steps
+SLOWEST, FASTEST = 0.01, 100.0  # factors on these steps
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
 
