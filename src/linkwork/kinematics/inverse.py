@@ -144,8 +144,8 @@ class Search:
         self.batch = batch_of(tasks, guess, posture)
         self.targets = flat_targets(tasks, self.batch)
         self.tasks, self.valid = tasks, np.ones(len(self.targets[0]), bool)
-        nq = problem.robot.model.nq
-        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, (*self.batch, nq))).reshape(-1, nq)  # noqa: E731
+        shape = len(self.valid), problem.robot.model.nq
+        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, self.batch + shape[1:])).reshape(shape)  # noqa: E731
         self.guess = flat(problem.home if guess is None else guess)
         self.posture = None if posture is None else flat(posture)
         self.iterations = np.zeros(len(self.guess), int)
@@ -283,7 +283,7 @@ class Search:
             q, error = self.stages(todo, start)
             at, q = todo[error <= self.tolerance], q[error <= self.tolerance]
             q = whole_turns(self.problem, q, self.guess[at])
-            new = ~_same(self.problem, found[at], q)
+            new = ~_same(self.problem, found[at], q) | (count[at] == 0)
             quiet[at] += 1
             at, q = at[new], q[new]
             if at.size and count[at].max() == found.shape[1]:
@@ -314,7 +314,7 @@ def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
     apart = found - q[:, None]
     apart[..., problem.turning] -= TURN * np.round(apart[..., problem.turning] / TURN)
-    return (np.abs(apart).max(axis=-1) < SAME).any(axis=-1)
+    return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 
 def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, where: str = WHERE) -> None:

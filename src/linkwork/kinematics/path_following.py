@@ -155,10 +155,11 @@ class _Points:
         """Return positions, errors and jumps (paths, points, ...) with what else there is to know of each point."""
         problem, valid = self.search.problem, self.search.valid.reshape(error.shape)
         lower, upper = problem.bounds
-        slopes = problem.slopes(q.reshape(-1, q.shape[-1]), *self.search.targets)
+        slopes = problem.slopes(q.reshape(valid.size, q.shape[-1]), *self.search.targets)
         slopes = np.where(np.isfinite(slopes), slopes, 0.0)[..., problem.moved]
         singular = np.linalg.svd(slopes, compute_uv=False)
-        conditioning = singular[:, -1] / np.maximum(singular[:, 0], np.finfo(float).tiny)
+        largest = singular.max(axis=-1, initial=np.finfo(float).tiny)
+        conditioning = singular.min(axis=-1, initial=largest.max(initial=0.0)) / largest
         q, error = np.where(valid[..., None], q, np.nan), np.where(valid, error, np.nan)
         parts = (
             q,
@@ -168,7 +169,7 @@ class _Points:
             (q - lower <= CLOSE) | (upper - q <= CLOSE),
             np.where(valid.ravel(), conditioning, np.nan),
         )
-        shaped = (x.reshape(self.batch + ((-1,) if x.ndim == 3 else ())) for x in parts)
+        shaped = (x.reshape(self.batch + q.shape[2:] * (x.ndim == 3)) for x in parts)
         return FollowedPath(*shaped, robot=problem.robot.model.name)
 
 

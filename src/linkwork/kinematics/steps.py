@@ -10,9 +10,9 @@ import numpy as np
 from ..compose import TracedRobot
 from ..constraints import ConstraintEquations
 from ..constraints.assembly_loop import WRONG
-from ..errors import UnsupportedError
+from ..errors import LinkworkError, UnsupportedError
 from ..iteration import looped, root_of
-from ..model import Model
+from ..model import Joint, Model
 from ..program.traced_array import TracedArray, nested_nodes
 from ..scalar import Scalar, Scalars, absolute, is_one, ldl, less, less_equal, maximum, minimum, where
 from ..scalar.orthogonal import dot, minus_scaled
@@ -325,10 +325,25 @@ def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
     for joint in model.tree.joints:
         if joint.leader is not None and joint.kind.bounded and joint.multiplier:
             at = model.coordinates.positions.places[joint.leader]
-            ends = ((limit - joint.offset) / joint.multiplier for limit in (joint.lower, joint.upper))
-            low, high = sorted(ends)
-            lower[at], upper[at] = np.maximum(lower[at], low), np.minimum(upper[at], high)
+            low, high = sorted((limit - joint.offset) / joint.multiplier for limit in (joint.lower, joint.upper))
+            ends = _rounded_inward(joint, low, high), _rounded_inward(joint, high, low)
+            lower[at], upper[at] = np.maximum(lower[at], ends[0]), np.minimum(upper[at], ends[1])
+    if np.any(lower > upper):
+        at = int(np.argmax(lower > upper))
+        raise LinkworkError(
+            "limits of mimic joints leave no positions for the joint that they follow",
+            where=f"joint {model.coordinates.names[at]!r} of robot {model.name!r}",
+            got=f"at least {lower[at]:.6g} and at most {upper[at]:.6g}",
+            fix="change these limits, or solve with limits=False",
+        )
     return lower, upper
+
+
+def _rounded_inward(joint: Joint, x: float, inside: float) -> float:
+    """Return the position next to x, on the side of another, at which a mimic joint is within its limits exactly."""
+    while x != inside and not joint.lower <= joint.multiplier * x + joint.offset <= joint.upper:
+        x = float(np.nextafter(x, inside))
+    return x
 
 
 def _clipped(x: Scalar, low: float, high: float) -> Scalar:
