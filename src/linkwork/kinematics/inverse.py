@@ -296,7 +296,7 @@ class Search:
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return positions turned by whole turns towards others, as far as limits allow."""
-    at, (lower, upper) = problem.turning, problem.bounds
+    at, (lower, upper) = problem.periodic, problem.bounds
     low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
     high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
@@ -313,7 +313,7 @@ def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.nda
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
     apart = found - q[:, None]
-    apart[..., problem.turning] -= TURN * np.round(apart[..., problem.turning] / TURN)
+    apart[..., problem.periodic] -= TURN * np.round(apart[..., problem.periodic] / TURN)
     return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..workspace import Workspace
-from .inverse import Search, check_options, checked_positions
+from .inverse import Search, check_options, checked_positions, whole_turns
 from .problem import batch_of, problem_of, tasks_of
 from .steps import CLOSE
 from .tasks import Task
@@ -67,10 +67,11 @@ class FollowedPath:
             return self.q
         wrong = ~self.solved | self.jumps
         at = tuple(np.argwhere(wrong)[0].tolist())
+        error = "without sense" if np.isnan(self.error[at]) else f"with an error of {self.error[at]:.3g}"
         raise LinkworkError(
             f"{int(np.sum(~self.continuous))} of {counted(np.size(self.continuous), 'path')} cannot be followed",
             where=f"{WHERE}, robot {self.robot!r}",
-            got=f"{'a jump' if self.solved[at] else f'an error of {self.error[at]:.3g}'} at point {at}",
+            got=f"{'a jump' if self.solved[at] else f'a target {error}'} at point {at}",
             fix="check .solved, .jumps, .at_limits and .conditioning; give a guess on another branch, or more points",
         )
 
@@ -121,18 +122,22 @@ class _Points:
 
     def followed(self, q: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return positions, errors and jumps (paths, points, ...) from starts at the first points."""
-        parts = []
+        parts, begun = [], np.zeros(len(q), bool)
         for point in range(self.number):
             at, before = self.first + point, q
+            valid = self.search.valid[at]
             q, error = self.search.stages(at, before)
-            lost = np.flatnonzero(~(error <= self.search.tolerance) & self.search.valid[at])
+            lost = np.flatnonzero(~(error <= self.search.tolerance) & valid)
             if lost.size:
                 q[lost], error[lost] = self.search.globally(at[lost], before[lost])
+                q[lost] = whole_turns(self.search.problem, q[lost], before[lost])
+            q, error = (
+                np.where(valid[:, None], q, before),
+                np.where(valid, error, 0.0),
+            )  # senseless targets are left out
             step = np.abs(q - before)[:, self.search.problem.acting].max(axis=-1, initial=0.0)
-            jumps = step > self.largest_step if point else np.zeros(len(q), bool)
-            parts.append((q, error, jumps))
-            senseless = ~self.search.valid[at]
-            q = np.where(senseless[:, None], before, q)
+            parts.append((q, error, begun & (step > self.largest_step)))
+            begun |= valid
         return tuple(np.stack(each, axis=1) for each in zip(*parts, strict=True))
 
     def best_of(self, candidates: int) -> tuple[np.ndarray, ...]:
@@ -165,7 +170,7 @@ class _Points:
             q,
             error <= self.search.tolerance,
             error,
-            jumps & valid,
+            jumps,
             (q - lower <= CLOSE) | (upper - q <= CLOSE),
             np.where(valid.ravel(), conditioning, np.nan),
         )

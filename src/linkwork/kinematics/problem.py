@@ -164,6 +164,16 @@ class Problem:
         return [k for k, unit in enumerate(self.robot.model.coordinates.positions.units) if unit == "rad"]
 
     @cached_property
+    def periodic(self) -> list[int]:
+        """Indices of the positions at which whole turns change nothing: angles without a pitch, deflection or mimic."""
+        model, places, others = self.robot.model, self.robot.model.coordinates.positions.places, set()
+        for joint in model.tree.joints:
+            follows = joint.leader is not None and (joint.multiplier % 1 or not all(joint.kind.turning))
+            if follows or joint.kind.pitched or joint.kind.name == "flexible":
+                others |= {*np.arange(model.nq)[places[joint.leader or joint.name]].tolist()}
+        return [k for k in self.turning if k not in others]
+
+    @cached_property
     def _seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Indices of the positions that restarts set, where their ranges begin, and their lengths."""
         coordinates, (lower, upper) = self.robot.model.coordinates, self.bounds
