@@ -11,7 +11,9 @@ import numpy as np
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
+from .nearest import END
 from .problem import (
+    ITERATIONS,
     WHERE,
     Problem,
     batch_of,
@@ -21,11 +23,13 @@ from .problem import (
     tasks_of,
     valid_states,
 )  # fmt: skip
-from .tasks import Task
+from .tasks import Task, require_shape
 
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
+SETTLING = 20  # the same with a posture or several priorities
 FALLING = 0.1  # error from which on a restart is continued
 RESTARTS = 100
+ROUNDS = 8  # calls of the search for the nearest positions
 NEAREST = 20  # starts of the search for the nearest positions
 SEEDS, QUIET = 2000, 100  # of a search for all: starts; solved starts without a new solution at which it ends
 SURE = 3.0  # -log(0.05)
@@ -102,8 +106,10 @@ def inverse_kinematics(
     restarts: int,
 ) -> Solutions:
     """Solve for positions; see ``Robot.inverse_kinematics``."""
+    check_options(solutions, limits, tolerance, restarts)
     plain = type(tasks) is str and type(target) is np.ndarray and type(guess) is np.ndarray
-    if plain and target.shape == (4, 4) and guess.ndim == 1 and posture is None and solutions == "one":
+    plain = plain and target.dtype == guess.dtype == float and posture is None and solutions == "one"
+    if plain and target.shape == (4, 4) and guess.ndim == 1:
         quick = robot.derived(_of_frames).get((tasks, limits))
         if quick is not None and guess.shape == quick.home.shape:
             q, solved, error, iterations = quick.steps(guess, target, np.asarray(tolerance))
@@ -111,7 +117,6 @@ def inverse_kinematics(
                 values: Any = q, np.True_, error, np.int64(iterations), np.True_
                 return Solutions(*values, robot=robot.model.name)
     checked = tasks_of(tasks, target)
-    check_options(solutions, tolerance, restarts)
     nq = robot.model.nq
     where = f"{WHERE}, robot {robot.model.name!r}"
     posture = None if posture is None else checked_positions(posture, nq, f"{where}, posture")
@@ -139,8 +144,8 @@ class Search:
         self.batch = batch_of(tasks, guess, posture)
         self.targets = flat_targets(tasks, self.batch)
         self.tasks, self.valid = tasks, np.ones(len(self.targets[0]), bool)
-        nq = problem.robot.model.nq
-        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, (*self.batch, nq))).reshape(-1, nq)  # noqa: E731
+        shape = len(self.valid), problem.robot.model.nq
+        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, self.batch + shape[1:])).reshape(shape)  # noqa: E731
         self.guess = flat(problem.home if guess is None else guess)
         self.posture = None if posture is None else flat(posture)
         self.iterations = np.zeros(len(self.guess), int)
@@ -169,8 +174,18 @@ class Search:
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
         for near in tried if todo.size else []:
-            targets = (x[at[todo]] for x in self.targets)
-            self._improve(todo, q, error, *self.problem.nearest(near, *targets))
+            self._improve(todo, q, error, *self.nearest(at[todo], near))
+        return q, error
+
+    def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest positions from a start, and their errors, for some states of the batch."""
+        q, error = q.copy(), np.empty(len(q))
+        more = np.arange(len(q))
+        for _ in range(ROUNDS):
+            q[more], error[more], step = self.problem.nearest(q[more], *(x[at[more]] for x in self.targets))
+            more = more[step > END]
+            if not more.size:
+                break
         return q, error
 
     def _improve(self, todo: np.ndarray, q: np.ndarray, error: np.ndarray, near: np.ndarray, less: np.ndarray) -> None:
@@ -187,11 +202,13 @@ class Search:
 
     def stages(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors after steps from a start, for some states of the batch."""
+        before = self.iterations[at]
         q, error = self._steps(at, start)
-        for _ in range(STAGES - 1):
-            more = np.flatnonzero(~(error <= self.tolerance) & (error <= FALLING))
+        for _ in range((SETTLING if self.problem.several else STAGES) - 1):
+            more = np.flatnonzero((error <= FALLING) & (self.iterations[at] - before >= ITERATIONS))
             if not more.size:
                 break
+            before = self.iterations[at]
             q[more], error[more] = self._steps(at[more], q[more])
         return q, error
 
@@ -202,7 +219,7 @@ class Search:
         more = [] if self.posture is None else [pick(self.posture)]
         q, _, error, iterations = self.problem.steps(start, *map(pick, self.targets), self.tolerance, *more)
         self.iterations[at] += iterations.astype(int)
-        return q, np.where(np.isfinite(q).all(axis=-1), np.nan_to_num(error, nan=np.inf), np.inf)
+        return q, np.where(np.isfinite(q).all(axis=-1), np.where(np.isnan(error), np.inf, error), np.inf)
 
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
         if not self.valid.all():
@@ -270,7 +287,7 @@ class Search:
             q, error = self.stages(todo, start)
             at, q = todo[error <= self.tolerance], q[error <= self.tolerance]
             q = whole_turns(self.problem, q, self.guess[at])
-            new = ~_same(self.problem, found[at], q)
+            new = ~_same(self.problem, found[at], q) | (count[at] == 0)
             quiet[at] += 1
             at, q = at[new], q[new]
             if at.size and count[at].max() == found.shape[1]:
@@ -283,7 +300,7 @@ class Search:
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return positions turned by whole turns towards others, as far as limits allow."""
-    at, (lower, upper) = problem.turning, problem.bounds
+    at, (lower, upper) = problem.periodic, problem.bounds
     low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
     high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
@@ -300,14 +317,16 @@ def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.nda
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
     apart = found - q[:, None]
-    apart[..., problem.turning] -= TURN * np.round(apart[..., problem.turning] / TURN)
-    return (np.abs(apart).max(axis=-1) < SAME).any(axis=-1)
+    apart[..., problem.periodic] -= TURN * np.round(apart[..., problem.periodic] / TURN)
+    return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 
-def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
+def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
     """Raise an error for wrong options."""
     if solutions not in ("one", "all"):
         raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
+    if not isinstance(limits, (bool, np.bool_)):
+        raise ShapeError("wrong limits", where=where, got=repr(limits), expected="True or False")
     if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
         raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:
@@ -317,8 +336,7 @@ def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WH
 def checked_positions(value: Any, nq: int, where: str) -> np.ndarray:
     """Return finite positions of all joints, or raise an error."""
     q = real_numbers(value, where)
-    if q.shape[-1:] != (nq,):
-        raise ShapeError("wrong shape", where=where, got=q.shape, expected=f"(..., {nq}): positions of all joints")
+    require_shape(q, (nq,), where, batch=True)
     if not np.isfinite(q).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
     return q
