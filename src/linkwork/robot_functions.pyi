@@ -913,7 +913,7 @@ class RobotFunctions(Workspace):
         q: Any,
         **how: Any,
     ) -> Any:
-        """Singular values of a Jacobian: the last is the distance to singularity.
+        """Singular values of J, the distance to singularity.
 
         ``whole, translation, rotation = robot.singular_values(frame, q)``
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 from ..constraints import ClosedLoops
 from ..model import Frame, Model
-from ..scalar import Scalar, Scalars, ldl, linear_algebra
+from ..scalar import Scalar, Scalars, absolute, ldl, less, linear_algebra
 from ..scalar.orthogonal import dot
+from . import kinematics
 from . import quantities as of
 from .crba import crba
 from .parallel_axes import shared_axes
@@ -28,6 +29,7 @@ from .quantity import BUILT_IN, TWIST, WRENCH, Quantity, Variable
 from .total_inertia import total_inertia_matrix
 
 Rows = list[list[Scalar]]
+STILL = 1e-12  # share of the terms of a sum below which it is due to rounding
 
 
 class Task(NamedTuple):
@@ -38,13 +40,23 @@ class Task(NamedTuple):
 
     @classmethod
     def of(cls, model: Model, q: Scalars, frame: Frame, axes: str) -> Task:
-        J, q = of.jacobian(model, q, frame=frame, axes=axes), model.expand(q)
+        J, tree = of.jacobian(model, q, frame=frame, axes=axes), ClosedLoops(model, model.expand(q))
+        if model.constrained:
+            moves = _moves(tree, frame, J)
+            J = [[x * moves for x in row] for row in J]
         with of.Solvable(model):
-            M = ClosedLoops(model, q).collect_matrix(total_inertia_matrix(crba, model, q))
+            M = tree.collect_matrix(total_inertia_matrix(crba, model, tree.q))
             L, inverse = ldl.factor(M)
         inertia, rows = linear_algebra.weighted_inverse([ldl.inward(L, row) for row in J], inverse)  # (1)
         columns = [ldl.outward(L, column) for column in zip(*rows, strict=True)]                     # (2)
         return cls(inertia, [[column[k] for column in columns] for k in range(model.nv)])
+
+
+def _moves(tree: ClosedLoops, frame: Frame, J: Rows) -> Scalar:
+    """Return 0 for a frame that the loops hold still, whose Jacobian is what rounding leaves of sums, else 1."""
+    rows = tree.model.collect_rows(kinematics.frame_jacobian(tree.model, frame, tree.q))
+    sums = [dot([*map(absolute, row)], [*map(absolute, column)]) for row in rows for column in zip(*tree.G, strict=True)]
+    return less(STILL**2 * dot(sums, sums), sum((dot(row, row) for row in J), start=0))
 
 
 def operational_inertia(model: Model, q: Scalars, *, frame: Frame, axes: str = "world") -> Rows:
@@ -166,7 +178,7 @@ QUANTITIES = (
     ),
     Quantity(
         "singular_values",
-        "singular values of a Jacobian: the last is the distance to singularity",
+        "singular values of J, the distance to singularity",
         singular_values,
         ("q",),
         _of_parts((("whole",), ("part",), ("part",)), "singular values", ("SI", "SI", "dimensionless")),

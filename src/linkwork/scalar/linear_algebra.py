@@ -94,9 +94,9 @@ def weighted_inverse(A: Matrix, weights: Sequence[Scalar]) -> tuple[list[list[Sc
     while rows:
         first, *rest = largest_first(rows, size)
         d = size(first)
-        on = less(least, d)                                                                     # (2)
+        on = less(least, d)  # (2)
         share, along, steps = on / (d + (1 - on)), weighted(first), first[n:]
-        rows = [minus_scaled(row, dot(along, row[:n]) * share, first) for row in rest]          # (1)
+        rows = [minus_scaled(row, dot(along, row[:n]) * share, first) for row in rest]  # (1)
         reached.append((share, along, steps))
         for part, direction in lost:
             steps = minus_scaled(steps, dot(direction, steps) * part, direction)
@@ -105,9 +105,9 @@ def weighted_inverse(A: Matrix, weights: Sequence[Scalar]) -> tuple[list[list[Sc
     Y: list[list[Scalar]] = [[0] * m for _ in range(n)]
     for share, along, S in reached:
         for part, direction in lost:
-            S = minus_scaled(S, dot(direction, S) * part, direction)                            # (3)
+            S = minus_scaled(S, dot(direction, S) * part, direction)  # (3)
         scaled = [x * share for x in S]
-        X = [minus_scaled(row, -x, scaled) for row, x in zip(X, S, strict=True)]                # (4)
+        X = [minus_scaled(row, -x, scaled) for row, x in zip(X, S, strict=True)]  # (4)
         Y = [minus_scaled(row, -x, scaled) for row, x in zip(Y, along, strict=True)]
     return [[X[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)], Y
 
