@@ -15,6 +15,7 @@ A = J L^-1, whose rows are orthogonalised (``weighted_inverse``), so no digits a
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 from ..constraints import ClosedLoops
@@ -55,7 +56,8 @@ class Task(NamedTuple):
 def _moves(tree: ClosedLoops, frame: Frame, J: Rows) -> Scalar:
     """Return 0 for a frame that the loops hold still, whose Jacobian is what rounding leaves of sums, else 1."""
     rows = tree.model.collect_rows(kinematics.frame_jacobian(tree.model, frame, tree.q))
-    sums = [dot([*map(absolute, row)], [*map(absolute, column)]) for row in rows for column in zip(*tree.G, strict=True)]
+    terms = [[*map(absolute, row)] for row in rows], [[*map(absolute, column)] for column in zip(*tree.G, strict=True)]
+    sums = [dot(row, column) for row, column in product(*terms)]
     return less(STILL**2 * dot(sums, sums), sum((dot(row, row) for row in J), start=0))
 
 

@@ -96,7 +96,7 @@ VARIABLES = {
         ),
         Variable("positions", ("positions",), POSITION, "positions of the known joints"),
         Variable("guess", ("guess",), POSITION, "positions of all joints, near the result"),
-        Variable("damping", (), "m, rad", "damping, 0 or more, in the unit of the Jacobian", "lambda"),
+        Variable("damping", (), "m, rad", "damping, 0 or more, in the unit of the Jacobian"),
         Variable("commands", ("commands",), "SI", "command inputs of force laws, such as thrusts", "u"),
         Variable(
             "contacts",

@@ -142,7 +142,7 @@ def pseudo_inverse(A: Matrix, damping: Scalar = 0) -> list[list[Scalar]]:
 
 
 def volume(A: Matrix) -> Scalar:
-    """The product of the singular values: of the columns of A if there are fewer of them than rows, else of the rows."""
+    """The product of the singular values, by orthogonal rows, or columns if there are fewer."""
     vectors, square = _fewer(A), 1
     while vectors:
         first, *rest = vectors
