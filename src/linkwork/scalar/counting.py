@@ -12,8 +12,9 @@ from collections import Counter
 
 
 class Tally(Counter[str]):
-    """Counter of executed operations: keys ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max compare
-    select``.
+    """Counter of executed operations.
+
+    Its keys: ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max compare select``.
 
     Args:
         iterable: counts to begin with; default: none.

@@ -1,0 +1,327 @@
+"""Operational-space dynamics and singularity of frames: against NumPy and Pinocchio, and by the laws that define them,
+on robots of every structure, at singular positions, far from the origin."""
+
+from functools import cache
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import linkwork
+from linkwork import linalg
+from linkwork.errors import LinkworkError, UnsupportedError
+from linkwork.inspection import random_states
+from linkwork.io import read
+from linkwork.model import Description, Placement
+from linkwork.rotations import exp
+from support.evaluate import assert_close, deviation
+from support.mixed_trees import MixedRecipe, mixed
+from support.pinocchio_robot import PinocchioRobot
+from support.placed import placed
+from support.random_loops import LoopRecipe, mechanism
+from support.random_robots import Recipe, describe, serial
+
+AT = Placement(exp([0.4, -1.1, 2.0]), np.array([900.0, -700.0, 400.0]))  # metres away, and turned
+DESCRIBED: dict[str, Description] = {
+    "skew 6R": serial("RRRRRR", extras=True),
+    "prismatic": serial("PRPPRPR", seed=3),
+    "branches": describe(Recipe(seed=8, joints=9, branches=True, fixed=True, extras=True)),
+    "floating branches": describe(Recipe(seed=4, joints=5, branches=True, floating=True)),
+    "follows": describe(Recipe(seed=5, joints=8, mimic=True)),
+    "every joint": mixed(MixedRecipe(4, ("spherical", "universal", "cylindrical", "helical"), 2, extras=True)),
+    "planar 4R": serial("RRRR", seed=1, relations=("parallel",)),
+    "gantry": serial("PPPP", seed=2),
+    "loop": mechanism(LoopRecipe(seed=1, closures=("spherical",), freedoms=2, elastic=True, mimic=True)),
+    "floating loop": mechanism(LoopRecipe(seed=3, closures=("revolute",), planar=True, floating=True)),
+    "still": mechanism(LoopRecipe(seed=2, closures=("revolute", "weld"), planar=True, motors="some")),
+    "far panda": placed(read("panda"), AT),
+    "far delta": placed(read("delta"), AT),
+}
+BUNDLED = ["panda", "puma560", "scara", "planar2r", "stanford", "quadruped", "eel", "quadrotor-with-arm", "four-bar"]
+BUNDLED += ["delta", "gough-stewart", "car", "flexible-two-link", "mobile-manipulator", "3rpr"]
+ROBOTS = [*BUNDLED, *DESCRIBED]
+AXES = ("world", "local")
+
+
+@cache
+def robot(name: str) -> linkwork.Robot:
+    return linkwork.load(DESCRIBED.get(name, name))
+
+
+@cache
+def state(name: str, seed: int = 0) -> tuple[np.ndarray, ...]:
+    states = random_states(robot(name), 1, seed)
+    return tuple(states[key][0] for key in ("q", "v", "a", "tau"))
+
+
+def frame_of(name: str) -> str:
+    names = robot(name).frame_names
+    return "tool" if "tool" in names else names[-1]
+
+
+class Expected:
+    """By NumPy's singular values of B = J C^-T, where M = C C^T: what is below 1e-8 of the largest counts as zero."""
+
+    def __init__(self, J, M):
+        C = np.linalg.inv(np.linalg.cholesky(M))
+        left, sizes, right = np.linalg.svd(J @ C.T, full_matrices=False)
+        kept = sizes > 1e-8 * sizes.max(initial=0) if np.abs(J).max(initial=0) > 1e-13 else np.zeros(len(sizes), bool)
+        self.left, sizes, right = left[:, kept], sizes[kept], right[kept]
+        self.condition = sizes.max(initial=1) / sizes.min(initial=1) * np.linalg.cond(M) ** 0.5
+        self.rank = len(sizes)
+        self.inertia = self.left / sizes**2 @ self.left.T
+        self.inverse = C.T @ right.T / sizes @ self.left.T
+        self.reached = self.left @ self.left.T
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_against_numpy(name, axes, deviations):
+    own, frame, (q, v, *_) = robot(name), frame_of(name), state(name)
+    J = own.jacobian(frame, q, axes=axes)
+    expected = Expected(J, own.inertia_matrix(q))
+    bias, drift = own.bias(q, v), own.jacobian_drift(frame, q, v, axes=axes)
+    found = own.compile([f"operational_inertia:{frame}", f"operational_bias:{frame}", f"consistent_inverse:{frame}"],
+                        axes=axes)(q, v)  # fmt: skip
+    mu = expected.inverse.T @ bias - expected.inertia @ drift
+    scale = np.abs(expected.inverse).max() * np.abs(bias).max() + np.abs(expected.inertia).max() * np.abs(drift).max()
+    for what, value, size in zip(found, (expected.inertia, mu, expected.inverse), (0, scale, 0), strict=True):
+        off = deviation(what, value, size) / expected.condition
+        deviations("operational space, over the condition", off)
+        assert off < 2e-15
+    assert np.array_equal(found[0], found[0].T)
+    damped = own.damped_inverse(frame, q, 0.3, axes=axes)
+    stacked = np.vstack([J.T, 0.3 * np.eye(6)])  # the shortest solution of [J, 0.3] x = b, by an orthogonal factor
+    assert_close(damped, np.linalg.pinv(stacked.T)[: own.nv], scale=1, tolerance=1e-13)
+
+
+def test_ranks():
+    """The robots above reach six directions, fewer, and none."""
+    ranks = {name: Expected(robot(name).jacobian(frame_of(name), state(name)[0]), np.eye(robot(name).nv)).rank
+             for name in ("panda", "planar2r", "planar 4R", "scara", "gantry", "delta", "four-bar", "still")}  # fmt: skip
+    assert ranks == {"panda": 6, "planar2r": 2, "planar 4R": 3, "scara": 4, "gantry": 3, "delta": 3, "four-bar": 1,
+                     "still": 0}  # fmt: skip
+    q = state("still")[0]
+    assert not robot("still").operational_inertia("tool", q).any()
+    assert not robot("still").consistent_inverse("tool", q).any()
+
+
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name not in ("still", "eel")])
+def test_a_force_gives_the_asked_acceleration(name):
+    """Joint forces J^T (Lambda A + mu), and any that the frame does not feel, by forward dynamics. Directions that the
+    frame cannot take keep the acceleration that they have anyway."""
+    own, frame, (q, v, a, tau) = robot(name), frame_of(name), state(name)
+    if len(own.model.mobility.forced) < own.nv or own.model.mobility.forced != own.model.mobility.independent:
+        pytest.skip("not every coordinate has a force")
+    J, A = own.jacobian(frame, q), np.random.default_rng(1).normal(size=6)
+    inertia, mu = own.operational_inertia(frame, q), own.operational_bias(frame, q, v)
+    inverse = own.consistent_inverse(frame, q)
+    expected = Expected(J, own.inertia_matrix(q))
+    rest = tau - J.T @ (inverse.T @ tau)
+    got = J @ own.forward_dynamics(q, v, J.T @ (inertia @ A + mu) + rest) + own.jacobian_drift(frame, q, v)
+    drift = own.jacobian_drift(frame, q, v)
+    wanted = expected.reached @ (A - drift) + drift
+    assert_close(got, wanted, scale=1 + np.abs(drift).max(), tolerance=1e-13 * expected.condition**2)
+    assert_close(J @ inverse @ J, J, scale=1, tolerance=1e-14 * expected.condition)
+    assert_close(inverse.T @ own.inertia_matrix(q) @ inverse, inertia, tolerance=1e-14 * expected.condition**2)
+    other = np.linalg.pinv(J) @ J @ a  # as fast in the frame, and in all joints the slowest
+    least = inverse @ J @ a
+    assert own.kinetic_energy(q, least) <= own.kinetic_energy(q, other) * (1 + 1e-9)
+
+
+def test_everything_that_is_in_the_bias_is_in_that_of_the_frame():
+    own, (q, v, *_), wrench = robot("skew 6R"), state("skew 6R"), np.arange(1.0, 7)
+    inverse = own.consistent_inverse("tool", q, axes="local")
+    more = own.operational_bias("tool", q, v, axes="local", wrenches={"tool": wrench})
+    assert_close(more - own.operational_bias("tool", q, v, axes="local"), -wrench, tolerance=1e-11)
+    floating = own.compile("operational_bias", frame="tool", inputs=["gravity"])
+    weight = own.operational_bias("tool", q, v) - floating(q, v, [0, 0, 0])
+    assert_close(weight, own.consistent_inverse("tool", q).T @ own.gravity(q), tolerance=1e-11)
+    assert inverse.shape == (6, 6)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("urdf", ["panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf",
+                                  "anymal_b_simple_description/robots/anymal.urdf"])  # fmt: skip
+def test_against_pinocchio(urdf, base):
+    from importlib.metadata import files
+
+    path = next(file.locate() for file in files("example-robot-data") or () if str(file).endswith(urdf))
+    own = linkwork.load(path, base=base, friction=False, rotors=False, mimic=False)
+    peer, rng = PinocchioRobot(path.read_text(), own.model), np.random.default_rng(2)
+    q, v = own.coordinates.random(rng), rng.normal(size=own.nv)
+    frame = own.link_names[-1]
+    number = peer.model.getFrameId(frame, pin.FrameType.BODY)
+    for axes in AXES:
+        J = peer.jacobian(q, frame, axes)
+        M, drift = peer.inertia_matrix(q), peer.jacobian_drift(q, v, frame, axes)
+        expected = Expected(J, M)
+        mu = expected.inverse.T @ peer.bias(q, v) - expected.inertia @ drift
+        limit = 1e-14 * expected.condition
+        assert_close(own.operational_inertia(frame, q, axes=axes), expected.inertia, tolerance=limit)
+        assert_close(own.consistent_inverse(frame, q, axes=axes), expected.inverse, tolerance=limit)
+        assert_close(own.operational_bias(frame, q, v, axes=axes), mu, scale=np.abs(mu).max(), tolerance=10 * limit)
+    if expected.rank == 6:  # theirs, by a factorisation of the matrix of contacts
+        at = peer.model.frames[number]
+        contact = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_6D, peer.model, at.parentJoint, at.placement, pin.ReferenceFrame.LOCAL
+        )
+        contacts = [contact]
+        pin.computeAllTerms(peer.model, peer.data, peer.q(q), peer.v(v))
+        factor = pin.ContactCholeskyDecomposition(peer.model, contacts)
+        factor.compute(peer.model, peer.data, contacts, [contact.createData()])
+        theirs = factor.getOperationalSpaceInertiaMatrix()
+        assert_close(own.operational_inertia(frame, q, axes="local"), theirs, tolerance=1e-13 * expected.condition)
+
+
+# -- singularity -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_singular_values_and_manipulability(name):
+    own, frame, (q, *_) = robot(name), frame_of(name), state(name)
+    J = own.jacobian(frame, q)
+    values, volumes = own.singular_values(frame, q), own.manipulability(frame, q)
+    assert values._fields == volumes._fields == ("whole", "translation", "rotation")
+    for found, volume, part in zip(values, volumes, (J, J[:3], J[3:]), strict=True):
+        expected = np.linalg.svd(part, compute_uv=False)
+        assert found.shape == expected.shape and (np.diff(found) <= 0).all() and (found >= 0).all()
+        assert_close(found, expected, scale=1e-15, tolerance=3e-15)
+        assert_close(volume, expected.prod(), scale=np.linalg.norm(part, axis=1).prod() + 1e-16, tolerance=1e-14)
+        if own.nv >= len(part):
+            square = np.linalg.det(part @ part.T)
+            assert abs(volume**2 - square) < 1e-13 * max(1, np.linalg.norm(part, axis=1).prod() ** 2)
+
+
+def test_textbook():
+    """Yoshikawa's planar arm: w = l1 l2 |sin q2|."""
+    arm = robot("planar2r")
+    l1, l2 = (np.linalg.norm(arm.pose(frame, [0, 0])[:3, 3]) for frame in ("tip", "tip")), None
+    x = arm.pose("tip", [0.0, 0.0])[0, 3]
+    folded = arm.pose("tip", [0.0, np.pi])[0, 3]
+    l1, l2 = (x + folded) / 2, (x - folded) / 2
+    for bend in (0.0, 0.3, -1.2, np.pi / 2, 3.0):
+        assert arm.manipulability("tip", [0.7, bend]).translation == pytest.approx(l1 * l2 * abs(np.sin(bend)), abs=1e-15)
+
+
+SINGULAR = {
+    "stretched panda": ("panda", np.zeros(7), 5),
+    "stretched arm": ("planar2r", np.array([0.4, 0.0]), 2),
+    "puma, aligned wrist": ("puma560", np.array([0.3, -0.4, 0.8, 0.5, 0.0, -0.7]), 5),
+    "stanford, aligned wrist": ("stanford", np.array([0.3, -0.4, 0.8, 0.5, 0.0, -0.7]), 5),
+    "scara, stretched": ("scara", np.array([0.3, 0.0, 0.1, 0.5]), 3),
+}
+
+
+@pytest.mark.parametrize("case", SINGULAR)
+def test_singular_positions(case):
+    name, q, rank = SINGULAR[case]
+    own, frame = robot(name), frame_of(name)
+    J, v = own.jacobian(frame, q), np.linspace(-1, 1, own.nv)
+    expected = Expected(J, own.inertia_matrix(q))
+    assert expected.rank == rank and np.isfinite(expected.condition)
+    assert_close(own.operational_inertia(frame, q), expected.inertia, tolerance=1e-14 * expected.condition)
+    assert_close(own.consistent_inverse(frame, q), expected.inverse, tolerance=1e-14 * expected.condition)
+    mu = expected.inverse.T @ own.bias(q, v) - expected.inertia @ own.jacobian_drift(frame, q, v)
+    assert_close(own.operational_bias(frame, q, v), mu, scale=1, tolerance=1e-13 * expected.condition)
+    assert own.manipulability(frame, q).whole < 1e-14 or rank == own.nv
+    assert (own.singular_values(frame, q).whole[rank:] < 1e-15).all()
+    assert np.linalg.norm(own.damped_inverse(frame, q, 0.05), 2) <= 1 / 0.1 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("bend", [1e-2, 1e-4, 1e-6])
+def test_near_singular_positions(bend):
+    """The smallest singular value, and the inertia, which grows with the square of its inverse."""
+    own, frame, q = robot("panda"), "panda_link8", np.array([0.2, 0, 0, -bend, 0, 0.5, 0.3])
+    J, M = own.jacobian(frame, q), own.inertia_matrix(q)
+    expected = Expected(J, M)
+    assert expected.rank == 6
+    assert_close(own.singular_values(frame, q).whole, np.linalg.svd(J, compute_uv=False), tolerance=1e-15)
+    found = own.operational_inertia(frame, q)
+    assert_close(found, expected.inertia, tolerance=1e-15 * expected.condition)
+    lost = np.linalg.inv(J @ np.linalg.solve(M, J.T))  # the formula as it stands loses the square of what this loses
+    if bend < 1e-5:
+        assert deviation(lost, expected.inertia) > 100 * deviation(found, expected.inertia)
+
+
+# -- derivatives -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda", "scara", "planar 4R", "3rpr"])
+def test_derivatives_of_singular_values(name):
+    """d sigma_k = u_k dJ v_k, and d w = w tr(J^+ dJ): of the values that are not zero."""
+    own, frame, (q, *_) = robot(name), frame_of(name), state(name)
+    J, dJ = own.jacobian(frame, q), own.compile("jacobian", frame=frame, backend="interpreter").derivative("q")(q)
+    values = own.compile("singular_values", frame=frame, backend="interpreter").derivative("q")(q)
+    volumes = own.compile("manipulability", frame=frame, backend="interpreter").derivative("q")(q)
+    for value, volume, rows in zip(values, volumes, (slice(6), slice(3), slice(3, 6)), strict=True):
+        left, sizes, right = np.linalg.svd(J[rows], full_matrices=False)
+        expected = np.einsum("ik,ijd,kj->kd", left, dJ[rows], right)
+        gaps = np.abs(np.subtract.outer(sizes, sizes)) + np.eye(len(sizes))
+        simple = (sizes > 1e-6) & (gaps.min(axis=1) > 1e-6)
+        assert_close(value[simple], expected[simple], scale=1, tolerance=1e-12)
+        if (sizes > 1e-6).all():
+            trace = np.einsum("ji,ijd->d", np.linalg.pinv(J[rows]), dJ[rows])
+            assert_close(volume, sizes.prod() * trace, scale=1, tolerance=1e-12)
+
+
+@pytest.mark.parametrize("name", ["panda", "planar 4R", "quadruped", "delta"])
+def test_derivatives_against_differences(name):
+    """Central differences of fourth order, also where J never has full rank."""
+    own, frame, (q, *_), h = robot(name), frame_of(name), state(name), 1e-3
+    function = own.compile("operational_inertia", frame=frame, backend="interpreter")
+    found, direction = function.derivative("q")(q), np.linspace(-1, 1, own.nv)
+
+    def at(step):
+        if own.model.constrained:
+            places = own.coordinates.places(own.model.coordinates.whole(own.model.mobility.independent).positions.joints)
+            return function(own.assemble(q[places] + step * direction, q).require())
+        return function(own.coordinates.integrate(q, step * direction))
+
+    slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+    assert_close(found @ direction, slope, scale=np.abs(found).max(), tolerance=1e-8)
+
+
+# -- everything that functions do --------------------------------------------------------------------------------------
+
+
+def test_batches_own_functions_and_wrong_input():
+    arm, frame = robot("panda"), "panda_link8"
+    states = random_states(arm, 5)
+    q, v = states["q"], states["v"]
+    one = [arm.operational_bias(frame, *each) for each in zip(q, v, strict=True)]
+    assert np.array_equal(arm.operational_bias(frame, q, v), one)
+    damping = np.linspace(0.1, 0.5, 5)
+    assert arm.damped_inverse(frame, q, damping).shape == (5, 7, 6)
+    for k, each in enumerate(damping):
+        assert np.array_equal(arm.damped_inverse(frame, q[k], each), arm.damped_inverse(frame, q, damping)[k])
+        assert_close(arm.damped_inverse(frame, q[k], each), linalg.damped_pinv(arm.jacobian(frame, q[k]), each))
+    mine = arm.function(
+        lambda robot, q, v: {
+            "F": robot.operational_inertia(frame, q, axes="local") @ np.ones(6)
+            + robot.operational_bias(frame, q, v, axes="local"),
+            "near": robot.singular_values(frame, q).whole[-1],
+            "rows": linalg.singular_values(robot.jacobian(frame, q)[:2]),
+        }
+    )
+    found = mine(q, v)
+    expected = arm.operational_inertia(frame, q, axes="local").sum(axis=-1)
+    expected += arm.operational_bias(frame, q, v, axes="local")
+    assert_close(found.F, expected, tolerance=1e-12)
+    assert_close(found.near, arm.singular_values(frame, q).whole[:, -1])
+    assert_close(found.rows, np.linalg.svd(arm.jacobian(frame, q)[:, :2], compute_uv=False), tolerance=1e-14)
+    several = arm.compile([f"manipulability:{frame}", f"damped_inverse:{frame}"])
+    assert several.signature.startswith("q(7), damping() -> manipulability_whole(), manipulability_translation()")
+    broken = q.copy()
+    broken[2] = np.nan
+    kept = np.arange(5) != 2
+    assert np.array_equal(np.isnan(arm.operational_inertia(frame, broken)).all(axis=(1, 2)), ~kept)
+    assert np.array_equal(arm.operational_inertia(frame, broken)[kept], arm.operational_inertia(frame, q)[kept])
+    with pytest.raises(UnsupportedError, match="more digits than this type has"):
+        arm.compile("operational_inertia", frame=frame, dtype="float32")
+    single = arm.compile("singular_values", frame=frame, dtype="float32")(q.astype("float32"))
+    assert_close(single.whole, arm.singular_values(frame, q).whole, tolerance=3e-6)
+    with pytest.raises(LinkworkError, match="operational_inertia needs a frame"):
+        arm.compile("operational_inertia")
+    with pytest.raises(LinkworkError, match="manipulability has no choice of axes"):
+        arm.compile("manipulability", frame=frame, axes="local")
