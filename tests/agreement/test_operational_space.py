@@ -1,6 +1,8 @@
 """Operational-space dynamics and singularity of frames: against NumPy and Pinocchio, and by the laws that define them,
 on robots of every structure, at singular positions, far from the origin."""
 
+import shutil
+import subprocess
 from functools import cache
 from importlib.metadata import files
 
@@ -324,3 +326,23 @@ def test_batches_own_functions_and_wrong_input():
         arm.compile("operational_inertia")
     with pytest.raises(LinkworkError, match="manipulability has no choice of axes"):
         arm.compile("manipulability", frame=frame, axes="local")
+
+
+@pytest.mark.parametrize("quantity", ["operational_bias", "consistent_inverse", "damped_inverse", "singular_values"])
+def test_numbers_as_inputs_and_c(quantity, tmp_path):
+    arm, frame = robot("panda"), "panda_link8"
+    own = arm.compile(quantity, frame=frame)
+    states = random_states(arm, 3)
+    given = [states[port.name] for port in own.program.inputs]
+    expected = own(*given)
+    varied = arm.compile(quantity, frame=frame, inputs=["geometry", "parameters", "gravity"], backend="interpreter")
+    whole, parts = ([*each] if isinstance(each, tuple) else [each] for each in (varied(*given), expected))
+    for one, other in zip(whole, parts, strict=True):
+        assert_close(one, other, tolerance=1e-12)
+    if compiler := shutil.which("cc"):
+        own.to_c(tmp_path)
+        subprocess.run(
+            [compiler, "-std=c99", *map(str, tmp_path.glob("*.c")), "-lm", "-o", "check"], cwd=tmp_path, check=True
+        )
+        checked = subprocess.run([tmp_path / "check"], capture_output=True, text=True, check=True)
+        assert "0 wrong entries" in checked.stdout
