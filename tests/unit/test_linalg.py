@@ -122,6 +122,25 @@ def test_singular_values(shape):
         assert np.allclose(function(many), linalg.singular_values(many), rtol=0, atol=1e-14)
 
 
+def test_singular_values_of_large_matrices_converge():
+    for k in range(40):
+        A = RNG.normal(size=(12, 12)) * (10.0 ** -RNG.uniform(0, 8, (12, 1)) if k % 2 else 1)
+        A[-1] = A[0] + 1e-5 * A[-1]
+        expected = np.linalg.svd(A, compute_uv=False)
+        assert np.abs(linalg.singular_values(A) - expected).max() <= 5e-15 * expected[0]
+
+
+def test_rank_where_the_first_rows_are_nearly_dependent():
+    """A nearly stretched arm of two links: rounding of the short second row must not make the third one independent."""
+    for bend in (1e-5, 1e-6, 1e-7):
+        A = np.array([[0, 0], [-bend, -bend / 3], [2.0, 1.0], [0, 0], [0, 0], [1.0, 1.0]])
+        A[:3] = np.linalg.qr(RNG.normal(size=(3, 3)))[0] @ A[:3]
+        W = np.array([0.3, 2.0])
+        X, _ = linear_algebra.weighted_inverse(A.tolist(), W.tolist())
+        half = np.linalg.pinv(A * np.sqrt(W))
+        assert norm(np.array(X) - half.T @ half) <= 1e-14 * norm(half.T @ half)
+
+
 @pytest.mark.parametrize("shape", [*SHAPES, (6, 1), (6, 4)])
 @pytest.mark.parametrize("rank", [0, 1, 2, 3, 6])
 def test_pseudo_inverse_by_weights(shape, rank):

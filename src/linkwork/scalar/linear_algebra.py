@@ -13,7 +13,7 @@ from .orthogonal import Orthogonal, dot, minus_scaled
 
 Matrix = Sequence[Sequence[Scalar]]
 SINGULAR = 1e-8  # share of a matrix below which its rows count as zero: the squares are lost by rounding
-SWEEPS = 6  # of Jacobi's rotations: values of up to twelve rows take five, and their derivatives one more
+SWEEPS = 5  # of Jacobi's rotations: one more than six rows need, and enough for twelve
 
 
 def transposed(A: Matrix) -> list[list[Scalar]]:
