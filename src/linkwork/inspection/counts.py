@@ -19,9 +19,9 @@ from ..table import Table
 
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
 RARE = (  # columns that are shown only if there are any
-    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "choose", "neg",
+    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "choose", "neg",
 )  # fmt: skip
-CHOICES = ("abs", "min", "max", "compare", "select")  # shown together, as "choose"
+CHOICES = ("sign", "abs", "min", "max", "compare", "select")  # shown together, as "choose"
 SHOWN = ("mul", "add", "sincos")
 HEADS = {"sincos": ("sin", "cos"), "instructions": ("instr.", "")}
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
@@ -277,7 +277,7 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
         columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
         yield Table(f"{facts['robot']}: operations {when}", columns, result)
         if "choose" in names:
-            notes.append("choose: absolute values, minima, maxima, comparisons and choices by them.")
+            notes.append("choose: signs, absolute values, minima, maxima, comparisons and choices by them.")
     yield Table("", [], [], [*notes, *facts["refused"]])
 
 
