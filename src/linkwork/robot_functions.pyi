@@ -811,7 +811,7 @@ class RobotFunctions(Workspace):
         axes: str = 'world',
         **how: Any,
     ) -> Any:
-        """Force on a frame at zero acceleration of it.
+        """Force on a frame for zero acceleration of it.
 
         ``mu = robot.operational_bias(frame, q, v, axes="world")``
 

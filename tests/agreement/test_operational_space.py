@@ -243,6 +243,17 @@ def test_near_singular_positions(bend):
         assert deviation(lost, expected.inertia) > 100 * deviation(found, expected.inertia)
 
 
+@pytest.mark.parametrize("name", ["planar2r", "scara", "panda", "delta", "four-bar", "3rpr"])
+def test_moved_and_turned(name):
+    """The inertia turns with the robot, and a kilometre away no direction is taken for another, also where J is
+    singular."""
+    own, other = robot(name).model, linkwork.load(placed(read(name), AT)).model
+    turn, frame = np.kron(np.eye(2), AT.rotation), frame_of(name)
+    for q in [np.array(own.home)] if own.constrained else [np.zeros(own.nq), np.linspace(-1, 1, own.nq)]:
+        here, there = (evaluate(model, "operational_inertia", q, frame=frame) for model in (own, other))
+        assert_close(there, turn @ here @ turn.T, tolerance=3e-12)
+
+
 # -- derivatives -------------------------------------------------------------------------------------------------------
 
 
@@ -281,6 +292,14 @@ def test_derivatives_against_differences(name):
 
     slope = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
     assert_close(found @ direction, slope, scale=np.abs(found).max(), tolerance=1e-8)
+
+
+def test_a_robot_without_joints():
+    fixed = linkwork.load("planar2r", lock={"shoulder": 0.1, "elbow": 0.2})
+    none = np.zeros(0)
+    assert not fixed.operational_inertia("tip", none).any() and not fixed.operational_bias("tip", none, none).any()
+    assert fixed.consistent_inverse("tip", none).shape == fixed.damped_inverse("tip", none, 0.1).shape == (0, 6)
+    assert fixed.manipulability("tip", none) == (0, 0, 0) and fixed.singular_values("tip", none).whole.shape == (0,)
 
 
 # -- everything that functions do --------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Task(NamedTuple):
     inverse: Rows
 
     @classmethod
-    def of(cls, model: Model, q: Scalars, frame: Frame, axes: str) -> Task:
+    def at(cls, model: Model, q: Scalars, frame: Frame, axes: str) -> Task:
         J, tree = of.jacobian(model, q, frame=frame, axes=axes), ClosedLoops(model, model.expand(q))
         if model.constrained:
             moves = _moves(tree, frame, J)
@@ -62,13 +62,13 @@ def _moves(tree: ClosedLoops, frame: Frame, J: Rows) -> Scalar:
 
 
 def operational_inertia(model: Model, q: Scalars, *, frame: Frame, axes: str = "world") -> Rows:
-    return Task.of(model, q, frame, axes).inertia
+    return Task.at(model, q, frame, axes).inertia
 
 
 def operational_bias(
     model: Model, q: Scalars, v: Scalars, *, frame: Frame, axes: str = "world", loads: of.Loads = of.NO_LOADS
 ) -> list[Scalar]:
-    task, still = Task.of(model, q, frame, axes), [0] * model.nv
+    task, still = Task.at(model, q, frame, axes), [0] * model.nv
     b = of.forces_for_motion(shared_axes, ClosedLoops(model, model.expand(q)), v, still, loads)
     drift = of.jacobian_drift(model, q, v, frame=frame, axes=axes)
     columns = [[row[k] for row in task.inverse] for k in range(6)]
@@ -76,11 +76,12 @@ def operational_bias(
 
 
 def consistent_inverse(model: Model, q: Scalars, *, frame: Frame, axes: str = "world") -> Rows:
-    return Task.of(model, q, frame, axes).inverse
+    return Task.at(model, q, frame, axes).inverse
 
 
 def damped_inverse(model: Model, q: Scalars, damping: Scalar, *, frame: Frame, axes: str = "world") -> Rows:
-    return linear_algebra.pseudo_inverse(of.jacobian(model, q, frame=frame, axes=axes), damping)  # (4)
+    J = of.jacobian(model, q, frame=frame, axes=axes)
+    return linear_algebra.pseudo_inverse(J, damping) if model.nv else []  # (4)
 
 
 def manipulability(model: Model, q: Scalars, *, frame: Frame) -> tuple[Scalar, ...]:
@@ -122,7 +123,7 @@ QUANTITIES = (
     ),
     Quantity(
         "operational_bias",
-        "force on a frame at zero acceleration of it",
+        "force on a frame for zero acceleration of it",
         operational_bias,
         ("q", "v"),
         (Variable("mu", (6,), "N, N m", labels=(WRENCH,)),),

@@ -142,8 +142,8 @@ def pseudo_inverse(A: Matrix, damping: Scalar = 0) -> list[list[Scalar]]:
 
 
 def volume(A: Matrix) -> Scalar:
-    """The product of the singular values, by orthogonal rows, or columns if there are fewer."""
-    vectors, square = _fewer(A), 1
+    """The product of the singular values, by orthogonal rows, or columns if there are fewer; 0 if there are none."""
+    vectors, square = _fewer(A), int(bool(A[0]))
     while vectors:
         first, *rest = vectors
         size = dot(first, first)
@@ -177,7 +177,7 @@ def _fewer(A: Matrix) -> list[list[Scalar]]:
 
 def _factor(rows: list[list[Scalar]]) -> list[list[Scalar]]:
     """The columns of the lower triangular L with rows = L Q and orthonormal rows of Q, after the longest come first."""
-    n, lower = len(rows[0]), []  # behind its n entries, a row has its entries of L so far
+    n, lower = max(map(len, rows), default=0), []  # behind its n entries, a row has its entries of L so far
     while rows:
         first, *rest = largest_first(rows, lambda row: dot(row[:n], row[:n]))
         length = sqrt(dot(first[:n], first[:n]))
