@@ -32,6 +32,7 @@ lint: $(VENV)/test
 
 bench: $(VENV)/bench
 	$(RUN)/python benchmarks/run.py
+	for each in together inverse_kinematics closed_form path_timing; do $(RUN)/python benchmarks/$$each.py || exit 1; done
 
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict

@@ -27,6 +27,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "ik": ("inverse_kinematics.inverse_kinematics", "Solve for joint positions at which a frame has a pose."),
     "map": ("map.map_quantity", "Map where a frame can be, how well it moves and what it can carry there."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
+    "time-path": ("time_path.time_path", "Find the fastest motion along a path within limits."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
     "excite": ("excite.excite", "Find an exciting trajectory for identification."),
     "identify": ("identify.identify", "Identify dynamic parameters from recordings of a motion."),

@@ -11,7 +11,9 @@ import numpy as np
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
+from .nearest import END
 from .problem import (
+    ITERATIONS,
     WHERE,
     Problem,
     batch_of,
@@ -21,15 +23,18 @@ from .problem import (
     tasks_of,
     valid_states,
 )  # fmt: skip
-from .tasks import Task
+from .tasks import Task, require_shape
 
 STAGES = 3  # calls of the steps that a guess gets, and a restart whose error is falling
+SETTLING = 20  # the same with a posture or several priorities
 FALLING = 0.1  # error from which on a restart is continued
 RESTARTS = 100
+ROUNDS = 8  # calls of the search for the nearest positions
 NEAREST = 20  # starts of the search for the nearest positions
 SEEDS, QUIET = 2000, 100  # of a search for all: starts; solved starts without a new solution at which it ends
 SURE = 3.0  # -log(0.05)
 TURN = 2 * np.pi
+ROUNDING = 1e-9  # rad or m: closed forms may be this far over a limit, and are then put on it
 PLACES = 8  # for solutions, at first and whenever more are needed
 SAME = 1e-4  # rad or m: closer solutions are one
 
@@ -48,7 +53,7 @@ class Solutions:
         iterations: Number of Newton's steps from all starts.
         valid: Whether the target makes sense: finite numbers, matrices that are rotations.
         unseen: For all solutions: the share of starts that lead to solutions that are not among them is smaller, with
-            95 % confidence; 0 for closed forms.
+            95 % confidence. 0 for closed forms, or 1 where these give no solution.
         robot: Name of the robot, for messages.
 
     Example:
@@ -101,8 +106,10 @@ def inverse_kinematics(
     restarts: int,
 ) -> Solutions:
     """Solve for positions; see ``Robot.inverse_kinematics``."""
+    check_options(solutions, limits, tolerance, restarts)
     plain = type(tasks) is str and type(target) is np.ndarray and type(guess) is np.ndarray
-    if plain and target.shape == (4, 4) and guess.ndim == 1 and posture is None and solutions == "one":
+    plain = plain and target.dtype == guess.dtype == float and posture is None and solutions == "one"
+    if plain and target.shape == (4, 4) and guess.ndim == 1:
         quick = robot.derived(_of_frames).get((tasks, limits))
         if quick is not None and guess.shape == quick.home.shape:
             q, solved, error, iterations = quick.steps(guess, target, np.asarray(tolerance))
@@ -110,7 +117,6 @@ def inverse_kinematics(
                 values: Any = q, np.True_, error, np.int64(iterations), np.True_
                 return Solutions(*values, robot=robot.model.name)
     checked = tasks_of(tasks, target)
-    check_options(solutions, tolerance, restarts)
     nq = robot.model.nq
     where = f"{WHERE}, robot {robot.model.name!r}"
     posture = None if posture is None else checked_positions(posture, nq, f"{where}, posture")
@@ -138,8 +144,8 @@ class Search:
         self.batch = batch_of(tasks, guess, posture)
         self.targets = flat_targets(tasks, self.batch)
         self.tasks, self.valid = tasks, np.ones(len(self.targets[0]), bool)
-        nq = problem.robot.model.nq
-        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, (*self.batch, nq))).reshape(-1, nq)  # noqa: E731
+        shape = len(self.valid), problem.robot.model.nq
+        flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, self.batch + shape[1:])).reshape(shape)  # noqa: E731
         self.guess = flat(problem.home if guess is None else guess)
         self.posture = None if posture is None else flat(posture)
         self.iterations = np.zeros(len(self.guess), int)
@@ -152,18 +158,34 @@ class Search:
         """Return positions and errors of some states: solutions from a start, else from others, else the nearest."""
         q, error = self.stages(at, start)
         todo = self.unsolved(error, at)
+        exact = self.problem.closed_form is not None
+        if exact and todo.size:
+            every, present = self._in_closed_form(at[todo], start[todo])
+            first = _by_distance(every, present, start[todo])[:, :1, None]
+            self._improve(todo, q, error, *self._steps(at[todo], np.take_along_axis(every, first, axis=1)[:, 0]))
+            todo = todo[~(error[todo] <= self.tolerance)]
         tried = [q[todo]]
-        for number in range(self.restarts if todo.size else 0):
+        for number in range(min(self.restarts, NEAREST) if exact else self.restarts):  # closed forms miss few
+            if not todo.size:
+                break
             near = self.problem.restarted(start[todo], number)
             self._improve(todo, q, error, *self.stages(at[todo], near))
             keep = ~(error[todo] <= self.tolerance)
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
-            if not todo.size:
-                break
         for near in tried if todo.size else []:
-            targets = (x[at[todo]] for x in self.targets)
-            self._improve(todo, q, error, *self.problem.nearest(near, *targets))
+            self._improve(todo, q, error, *self.nearest(at[todo], near))
+        return q, error
+
+    def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest positions from a start, and their errors, for some states of the batch."""
+        q, error = q.copy(), np.empty(len(q))
+        more = np.arange(len(q))
+        for _ in range(ROUNDS):
+            q[more], error[more], step = self.problem.nearest(q[more], *(x[at[more]] for x in self.targets))
+            more = more[step > END]
+            if not more.size:
+                break
         return q, error
 
     def _improve(self, todo: np.ndarray, q: np.ndarray, error: np.ndarray, near: np.ndarray, less: np.ndarray) -> None:
@@ -180,11 +202,13 @@ class Search:
 
     def stages(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors after steps from a start, for some states of the batch."""
+        before = self.iterations[at]
         q, error = self._steps(at, start)
-        for _ in range(STAGES - 1):
-            more = np.flatnonzero(~(error <= self.tolerance) & (error <= FALLING))
+        for _ in range((SETTLING if self.problem.several else STAGES) - 1):
+            more = np.flatnonzero((error <= FALLING) & (self.iterations[at] - before >= ITERATIONS))
             if not more.size:
                 break
+            before = self.iterations[at]
             q[more], error[more] = self._steps(at[more], q[more])
         return q, error
 
@@ -195,7 +219,7 @@ class Search:
         more = [] if self.posture is None else [pick(self.posture)]
         q, _, error, iterations = self.problem.steps(start, *map(pick, self.targets), self.tolerance, *more)
         self.iterations[at] += iterations.astype(int)
-        return q, np.where(np.isfinite(q).all(axis=-1), np.nan_to_num(error, nan=np.inf), np.inf)
+        return q, np.where(np.isfinite(q).all(axis=-1), np.where(np.isnan(error), np.inf, error), np.inf)
 
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
         if not self.valid.all():
@@ -212,20 +236,46 @@ class Search:
     def all(self) -> Solutions:
         """Return all solutions for each target, nearest to the guess first."""
         require_determined(self.problem)
-        q, count, quiet = self._distinct()
-        place = np.arange(q.shape[1])
-        distance = np.where(place < count[:, None], np.linalg.norm(q - self.guess[:, None], axis=-1), np.inf)
-        order = np.argsort(distance, axis=-1, kind="stable")[:, : max(1, count.max(initial=0))]
-        q = np.take_along_axis(q, order[..., None], axis=1)
-        error = np.full(order.shape, np.nan)
-        state, at = np.nonzero(place[: order.shape[1]] < count[:, None])
+        q, present, unseen = self._searched() if self.problem.closed_form is None else self._exact()
+        order = _by_distance(q, present, self.guess)[:, : max(1, present.sum(axis=-1).max(initial=0))]
+        q, present = np.take_along_axis(q, order[..., None], axis=1), np.take_along_axis(present, order, axis=1)
+        q[~present], error = np.nan, np.full(present.shape, np.nan)
+        state, place = np.nonzero(present)
         if state.size:
-            q[state, at], error[state, at] = self._steps(state, q[state, at])
-        return self._result(q, error, np.minimum(1.0, SURE / np.maximum(quiet, 1)))
+            q[state, place], error[state, place] = self._steps(state, q[state, place])
+        return self._result(q, error, unseen)
 
-    def _distinct(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return solutions of each target (states, places, nq), their number, and how many solved starts gave no new
-        one since the last new one."""
+    def _exact(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what ``_searched`` does, by the closed form."""
+        every = np.arange(len(self.guess))
+        self.unsolved(np.full(len(every), np.inf), every)  # finds targets that make no sense
+        q, present = self._in_closed_form(every, self.guess)
+        for place in range(1, q.shape[1]):  # of solutions that coincide, the first
+            same = _same(self.problem, np.where(present[:, :place, None], q[:, :place], np.nan), q[:, place])
+            present[:, place] &= ~same
+        present &= self.valid[:, None]
+        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
+        if none.size:
+            q[none, 0], error = self.globally(none, self.guess[none])
+            present[none, 0] = error <= self.tolerance
+        return q, present, np.where(np.isin(every, none), 1.0, 0.0)
+
+    def _in_closed_form(self, at: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""
+        solver = self.problem.closed_form
+        assert solver is not None
+        q, present = solver(self.targets[0][at])
+        q = np.where(self.problem.acting, q, near[:, None])
+        q = whole_turns(self.problem, q, near[:, None])
+        lower, upper = self.problem.bounds
+        present &= ((q >= lower - ROUNDING) & (q <= upper + ROUNDING)).all(axis=-1)
+        return np.clip(q, lower, upper), present
+
+    def _searched(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return solutions of each target (states, places, nq), which places hold one, and the share that is unseen.
+
+        A search ends when many solved starts in a row gave no new solution.
+        """
         n, nq = self.guess.shape
         found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
         todo = self.unsolved(np.full(n, np.inf), np.arange(n))
@@ -237,7 +287,7 @@ class Search:
             q, error = self.stages(todo, start)
             at, q = todo[error <= self.tolerance], q[error <= self.tolerance]
             q = whole_turns(self.problem, q, self.guess[at])
-            new = ~_same(self.problem, found[at], q)
+            new = ~_same(self.problem, found[at], q) | (count[at] == 0)
             quiet[at] += 1
             at, q = at[new], q[new]
             if at.size and count[at].max() == found.shape[1]:
@@ -245,29 +295,38 @@ class Search:
             found[at, count[at]] = q
             count[at] += 1
             quiet[at] = 0
-        return found, count, quiet
+        return found, np.arange(found.shape[1]) < count[:, None], np.minimum(1.0, SURE / np.maximum(quiet, 1))
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     """Return positions turned by whole turns towards others, as far as limits allow."""
-    at, (lower, upper) = problem.turning, problem.bounds
-    low, high = np.ceil((lower[at] - q[:, at]) / TURN), np.floor((upper[at] - q[:, at]) / TURN)
+    at, (lower, upper) = problem.periodic, problem.bounds
+    low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
+    high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
-    q[:, at] += TURN * np.clip(np.round((near - q)[:, at] / TURN), low, high)
+    q[..., at] += TURN * np.clip(np.round((near - q)[..., at] / TURN), low, high)
     return q
+
+
+def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Return the order (states, places) of positions by their distance from others; those that are missing are last."""
+    distance = np.where(present, np.linalg.norm(q - near[:, None], axis=-1), np.inf)
+    return np.argsort(distance, axis=-1, kind="stable")
 
 
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
     apart = found - q[:, None]
-    apart[..., problem.turning] -= TURN * np.round(apart[..., problem.turning] / TURN)
-    return (np.abs(apart).max(axis=-1) < SAME).any(axis=-1)
+    apart[..., problem.periodic] -= TURN * np.round(apart[..., problem.periodic] / TURN)
+    return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 
-def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
+def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, where: str = WHERE) -> None:
     """Raise an error for wrong options."""
     if solutions not in ("one", "all"):
         raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
+    if not isinstance(limits, (bool, np.bool_)):
+        raise ShapeError("wrong limits", where=where, got=repr(limits), expected="True or False")
     if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
         raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:
@@ -277,8 +336,7 @@ def check_options(solutions: str, tolerance: Any, restarts: Any, where: str = WH
 def checked_positions(value: Any, nq: int, where: str) -> np.ndarray:
     """Return finite positions of all joints, or raise an error."""
     q = real_numbers(value, where)
-    if q.shape[-1:] != (nq,):
-        raise ShapeError("wrong shape", where=where, got=q.shape, expected=f"(..., {nq}): positions of all joints")
+    require_shape(q, (nq,), where, batch=True)
     if not np.isfinite(q).all():
         raise ShapeError("the numbers must be finite", where=where, got="NaN or infinity")
     return q

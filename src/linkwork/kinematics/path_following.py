@@ -10,13 +10,13 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..workspace import Workspace
-from .inverse import Search, check_options, checked_positions
+from .inverse import Search, check_options, checked_positions, whole_turns
 from .problem import batch_of, problem_of, tasks_of
+from .steps import CLOSE
 from .tasks import Task
 
 WHERE = "follow"
 CANDIDATES = 16  # starts that are followed if there is no guess
-CLOSE = 1e-9  # rad or m: a joint that is closer to a limit is at it
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,11 @@ class FollowedPath:
             return self.q
         wrong = ~self.solved | self.jumps
         at = tuple(np.argwhere(wrong)[0].tolist())
+        error = "without sense" if np.isnan(self.error[at]) else f"with an error of {self.error[at]:.3g}"
         raise LinkworkError(
             f"{int(np.sum(~self.continuous))} of {counted(np.size(self.continuous), 'path')} cannot be followed",
             where=f"{WHERE}, robot {self.robot!r}",
-            got=f"{'a jump' if self.solved[at] else f'an error of {self.error[at]:.3g}'} at point {at}",
+            got=f"{'a jump' if self.solved[at] else f'a target {error}'} at point {at}",
             fix="check .solved, .jumps, .at_limits and .conditioning; give a guess on another branch, or more points",
         )
 
@@ -89,7 +90,7 @@ def follow(
 ) -> FollowedPath:
     """Solve for positions along paths; see ``Robot.follow``."""
     checked = tasks_of(tasks, path, WHERE)
-    check_options("one", tolerance, restarts, WHERE)
+    check_options("one", limits, tolerance, restarts, WHERE)
     if not isinstance(largest_step, (int, float, np.floating)) or not largest_step > 0:
         raise ShapeError("wrong largest step", where=WHERE, got=repr(largest_step), expected="a positive number")
     nq = robot.model.nq
@@ -121,18 +122,22 @@ class _Points:
 
     def followed(self, q: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return positions, errors and jumps (paths, points, ...) from starts at the first points."""
-        parts = []
+        parts, begun = [], np.zeros(len(q), bool)
         for point in range(self.number):
             at, before = self.first + point, q
+            valid = self.search.valid[at]
             q, error = self.search.stages(at, before)
-            lost = np.flatnonzero(~(error <= self.search.tolerance) & self.search.valid[at])
+            lost = np.flatnonzero(~(error <= self.search.tolerance) & valid)
             if lost.size:
                 q[lost], error[lost] = self.search.globally(at[lost], before[lost])
+                q[lost] = whole_turns(self.search.problem, q[lost], before[lost])
+            q, error = (
+                np.where(valid[:, None], q, before),
+                np.where(valid, error, 0.0),
+            )  # senseless targets are left out
             step = np.abs(q - before)[:, self.search.problem.acting].max(axis=-1, initial=0.0)
-            jumps = step > self.largest_step if point else np.zeros(len(q), bool)
-            parts.append((q, error, jumps))
-            senseless = ~self.search.valid[at]
-            q = np.where(senseless[:, None], before, q)
+            parts.append((q, error, begun & (step > self.largest_step)))
+            begun |= valid
         return tuple(np.stack(each, axis=1) for each in zip(*parts, strict=True))
 
     def best_of(self, candidates: int) -> tuple[np.ndarray, ...]:
@@ -155,20 +160,21 @@ class _Points:
         """Return positions, errors and jumps (paths, points, ...) with what else there is to know of each point."""
         problem, valid = self.search.problem, self.search.valid.reshape(error.shape)
         lower, upper = problem.bounds
-        slopes = problem.slopes(q.reshape(-1, q.shape[-1]), *self.search.targets)
+        slopes = problem.slopes(q.reshape(valid.size, q.shape[-1]), *self.search.targets)
         slopes = np.where(np.isfinite(slopes), slopes, 0.0)[..., problem.moved]
         singular = np.linalg.svd(slopes, compute_uv=False)
-        conditioning = singular[:, -1] / np.maximum(singular[:, 0], np.finfo(float).tiny)
+        largest = singular.max(axis=-1, initial=np.finfo(float).tiny)
+        conditioning = singular.min(axis=-1, initial=largest.max(initial=0.0)) / largest
         q, error = np.where(valid[..., None], q, np.nan), np.where(valid, error, np.nan)
         parts = (
             q,
             error <= self.search.tolerance,
             error,
-            jumps & valid,
+            jumps,
             (q - lower <= CLOSE) | (upper - q <= CLOSE),
             np.where(valid.ravel(), conditioning, np.nan),
         )
-        shaped = (x.reshape(self.batch + ((-1,) if x.ndim == 3 else ())) for x in parts)
+        shaped = (x.reshape(self.batch + q.shape[2:] * (x.ndim == 3)) for x in parts)
         return FollowedPath(*shaped, robot=problem.robot.model.name)
 
 

@@ -15,10 +15,12 @@ from ..compose.compile_function import compile_function
 from ..errors import ShapeError, UnsupportedError
 from ..function import Function
 from ..model.coordinates import real_numbers
+from ..program.traced_array import TracedArray, nested_nodes
 from ..workspace import Cache, Workspace
+from .closed_forms import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
-from .tasks import Pose, Task
+from .tasks import Pose, Task, listed, require_shape
 
 ITERATIONS = 16  # steps in one call
 RANK = 1e-9  # singular values below this share of the largest count as zero
@@ -37,6 +39,7 @@ class Problem:
 
     def __init__(self, robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool):
         self.robot, self.tasks, self.limits, self.posture = robot, tasks, limits, posture
+        self.several = posture or len({task.priority for task in tasks}) > 1
         self.shapes = {f"{name}_{k}": shape for k, task in enumerate(tasks) for name, shape in task.shapes.items()}
 
     # -- compiled functions ----------------------------------------------------------------------------------------
@@ -58,8 +61,8 @@ class Problem:
         """Positions with the least error near q."""
 
         def nearest_positions(robot: TracedRobot, q: Any, **values: Any) -> dict[str, Any]:
-            at, error = nearest(robot, self.first(self._with(values)), q, self.limits)
-            return {"q": at, "error": error}
+            at, error, step = nearest(robot, self.first(self._with(values)), q, self.limits)
+            return {"q": at, "error": error, "step": step}
 
         return self._compiled(nearest_positions)
 
@@ -68,11 +71,18 @@ class Problem:
         """Weighted slopes of the tasks of the first priority, and of the loops."""
 
         def slopes(robot: TracedRobot, q: Any, **values: Any) -> Any:
-            system = System(robot, self.first(self._with(values)), list(q))
-            rows = system.levels[0][1]
-            return np.stack([np.stack([np.asanyarray(x) for x in row]) for row in rows])
+            system = System(robot, self.first(self._with(values)), nested_nodes(q))
+            return TracedArray(system.levels[0][1])
 
         return self._compiled(slopes)
+
+    @cached_property
+    def closed_form(self) -> ClosedForm | None:
+        """The closed form, if the task is the pose of a frame of an arm that has one."""
+        task, *others = self.tasks
+        if others or not isinstance(task, Pose) or not task.weights().all():
+            return None
+        return closed_form(self.robot.model, task.frame)
 
     def _compiled(self, function: Callable[..., Any], more: dict[str, tuple[int, ...]] | None = None) -> Function:
         shapes: dict[str, Any] = {**self.shapes, **(more or {})}
@@ -154,6 +164,16 @@ class Problem:
         return [k for k, unit in enumerate(self.robot.model.coordinates.positions.units) if unit == "rad"]
 
     @cached_property
+    def periodic(self) -> list[int]:
+        """Indices of the positions at which whole turns change nothing: angles without a pitch, deflection or mimic."""
+        model, places, others = self.robot.model, self.robot.model.coordinates.positions.places, set()
+        for joint in model.tree.joints:
+            follows = joint.leader is not None and (joint.multiplier % 1 or not all(joint.kind.turning))
+            if follows or joint.kind.pitched or joint.kind.name == "flexible":
+                others |= {*np.arange(model.nq)[places[joint.leader or joint.name]].tolist()}
+        return [k for k in self.turning if k not in others]
+
+    @cached_property
     def _seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Indices of the positions that restarts set, where their ranges begin, and their lengths."""
         coordinates, (lower, upper) = self.robot.model.coordinates, self.bounds
@@ -192,7 +212,6 @@ def problem_of(robot: Workspace, tasks: Sequence[Task], limits: bool, posture: b
     key = tuple(task.key for task in tasks), limits, posture
     if key not in problems:
         for task in tasks:
-            task.weights()
             if frame := getattr(task, "frame", None):
                 robot.model.frame(frame)
         problems[key] = Problem(robot, tasks, limits, posture)
@@ -212,11 +231,7 @@ def tasks_of(tasks: Any, target: Any, where: str = WHERE) -> list[Task]:
         tasks = Pose(tasks, target)
     elif target is not None:
         raise ShapeError("a pose belongs to the name of a frame", where=where, fix="tasks have their targets in them")
-    several = [tasks] if isinstance(tasks, Task) else [*tasks] if isinstance(tasks, Sequence) else []
-    if not several or not all(isinstance(task, Task) for task in several):
-        expected = "the name of a frame, a task of linkwork.kinematics, or a list of tasks"
-        raise ShapeError("these are not tasks", where=where, got=repr(tasks)[:80], expected=expected)
-    return [_checked(task, where) for task in several]
+    return [_checked(task, where) for task in listed(tasks, where)]
 
 
 def _checked(task: Task, where: str) -> Task:
@@ -224,12 +239,8 @@ def _checked(task: Task, where: str) -> Task:
     for name, shape in task.shapes.items():
         at = f"{where}, {type(task).__name__} {name}"
         array = real_numbers(getattr(task, name), at)
-        if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
-            expected = f"(..., {', '.join(map(str, shape))})"
-            raise ShapeError("wrong shape", where=at, got=array.shape, expected=expected)
+        require_shape(array, shape, at, batch=True)
         arrays[name] = array
-    if isinstance(task.priority, bool) or not isinstance(task.priority, (int, np.integer)):
-        raise ShapeError("wrong priority", where=where, got=task.priority, expected="a whole number")
     return replace(task, **arrays)
 
 

@@ -10,17 +10,21 @@ import numpy as np
 from ..compose import TracedRobot
 from ..constraints import ConstraintEquations
 from ..constraints.assembly_loop import WRONG
-from ..iteration import root_of
-from ..model import Model
+from ..errors import LinkworkError, UnsupportedError
+from ..iteration import looped, root_of
+from ..model import Joint, Model
 from ..program.traced_array import TracedArray, nested_nodes
-from ..scalar import Scalar, Scalars, is_one, ldl, less, maximum, minimum, where
+from ..scalar import Scalar, Scalars, absolute, is_one, ldl, less, less_equal, maximum, minimum, where
 from ..scalar.orthogonal import dot, minus_scaled
-from .tasks import Task
+from .tasks import Task, listed, require_shape
 
+WHERE = "solve"
 DAMPING = 0.01  # per square of the error
 FLOOR = 1e-13  # least damping, as a share of the squares of all slopes
-PASSES = 2  # searches for joints that a step would take over their limits
-STRIDE = 0.2  # longest step of a joint to the posture, in rad or m
+LEAST = 1e-30  # damping where no joint has an influence
+CLOSE = 1e-9  # rad or m: a joint that is closer to a limit stops there
+STRIDE = 0.2  # longest step of a joint for tasks of lower priority and the posture, in rad or m
+SLOWEST, FASTEST = 0.01, 100.0  # factors on these steps
 SETTLED = 1e-9  # step below which tasks of lower priority and the posture are settled, in rad or m
 PURE = 10  # steps of the first priority alone, at the end
 
@@ -79,7 +83,8 @@ def solve(
         Solution ``(q, solved, error, iterations)``.
 
     Raises:
-        UnsupportedError: ``iterations`` is not a whole number.
+        ShapeError: There are no tasks, or shapes do not fit.
+        UnsupportedError: ``iterations`` is not a whole number above zero.
 
     Example:
         >>> from linkwork.kinematics import Pose, solve
@@ -91,38 +96,81 @@ def solve(
         >>> bool(result.solved), bool(result.error < 1e-9)
         (True, True)
     """
-    tasks = [tasks] if isinstance(tasks, Task) else [*tasks]
+    tasks, nq = listed(tasks, WHERE), robot.model.nq
+    if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)) or iterations < 1:
+        raise UnsupportedError("wrong number of iterations", where=WHERE, got=repr(iterations), expected="1, 2, 3, ...")
+    require_shape(guess, (nq,), f"{WHERE}, guess")
+    if posture is not None:
+        require_shape(posture, (nq,), f"{WHERE}, posture")
+    for task in tasks:
+        for name, shape in task.shapes.items():
+            require_shape(getattr(task, name), shape, f"{WHERE}, {type(task).__name__} {name}")
     box = Box(robot.model, limits)
     start = box.inside(nested_nodes(TracedArray(guess)))
     several = posture is not None or len({task.priority for task in tasks}) > 1
     bound, steps = TracedArray(tolerance).nodes(), 0
     if several:
         rest = None if posture is None else nested_nodes(TracedArray(posture))
-        start, _, _, steps = root_of(_towards(robot, tasks, box, rest), start, iterations, bound)
+        start, steps = _settled(robot, tasks, box, rest, start, iterations, bound)
     first = [task for task in tasks if task.priority == min(each.priority for each in tasks)]
-    q, *others = root_of(_towards(robot, first, box), start, PURE if several else iterations, bound)
+
+    def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
+        system = System(robot, first, q)
+        x = box.held(q, lambda free, fixed: by_priority(system.levels, free, fixed, _damping)[1])
+        return box.inside(robot.model.moved(q, x)), system.size
+
+    q, *others = root_of(step, start, PURE if several else iterations, bound)
     solved, error, more = (TracedArray(x)[()] for x in others)
     return Solution(TracedArray(q), solved, error, more + steps)
 
 
-def _towards(
-    robot: TracedRobot, tasks: Sequence[Task], box: Box, posture: Scalars | None = None
-) -> Callable[[Scalars], tuple[list[Scalar], Scalar]]:
-    """Return the function of one step, as ``root_of`` takes it.
+def _settled(
+    robot: TracedRobot, tasks: Sequence[Task], box: Box, posture: Scalars | None, start: Scalars, turns: int, bound: Any
+) -> tuple[list[Scalar], Scalar]:
+    """Return positions at which tasks of all priorities and the posture are settled, and the number of steps.
 
-    With several priorities the squared error has the step in it, relative to SETTLED, so that it ends when both do.
+    The part of a step that is not of the first priority is scaled by what became of the last one, as in the gradient
+    method of Barzilai and Borwein (1988): where tasks cannot be fulfilled, plain steps may overshoot or creep.
     """
-    several = posture is not None or len({task.priority for task in tasks}) > 1
+    model = robot.model
+    n, nv = model.nq, model.coordinates.nv
 
-    def step(q: Scalars) -> tuple[list[Scalar], Scalar]:
+    def turn(values: Sequence[Scalar]) -> list[Scalar]:
+        q, before, made, (count, _) = values[:n], values[n : n + nv], values[n + nv : -2], values[-2:]
         system = System(robot, tasks, q)
-        x = box.held(q, lambda free, fixed: system.newton(free, fixed, posture))
-        size = system.size
-        if several:
-            size = maximum(size, 1e-18 / SETTLED**2 * dot(x, x))
-        return box.inside(robot.model.moved(q, x)), size
+        wish = None if posture is None else system.away(posture)
+        rest: list[Scalar] = []
 
-    return step
+        def solved(free: Scalars, fixed: Scalars) -> list[Scalar]:
+            first, x = by_priority(system.levels, free, fixed, _damping, wish)
+            rest[:] = (a - b for a, b in zip(x, first, strict=True))
+            pace = _pace(before, made, rest)
+            return [a + pace * b for a, b in zip(first, rest, strict=True)]
+
+        x = box.held(q, solved)
+        pace = _pace(before, made, rest)
+        size = maximum(system.size, (bound / SETTLED) ** 2 * dot(rest, rest))
+        return [*box.inside(model.moved(q, x)), *rest, *(pace * x for x in rest), count + 1, size]
+
+    *found, count, _ = looped(
+        turn, lambda values: less(bound * bound, values[-1]), [*start, *[0.0] * (2 * nv), 0.0, np.inf], turns
+    )
+    return found[:n], count
+
+
+def _pace(before: Scalars, made: Scalars, rest: Scalars) -> Scalar:
+    """Return the factor on a step, from the last one and what that one made."""
+    change, square = dot(made, before) - dot(made, rest), dot(made, made)
+    falls = less(0, change)
+    pace = where(falls, minimum(maximum(square / where(falls, change, 1), SLOWEST), FASTEST), 1)
+    longest: Scalar = LEAST
+    for value in rest:
+        longest = maximum(longest, absolute(value))
+    return minimum(pace, STRIDE / longest)
+
+
+def _damping(_: int, rest: Scalars) -> Scalar:
+    return DAMPING * dot(rest, rest)
 
 
 class System:
@@ -151,14 +199,13 @@ class System:
         """Squared error of the first priority and of the loops."""
         return maximum(_square(self.tasks[0]) + _square(self.loops), self._wrong)
 
-    def newton(self, free: Scalars, fixed: Scalars, posture: Scalars | None) -> list[Scalar]:
-        """Return Newton's step of all velocities, as ``by_priority``."""
-        wish = None
-        if posture is not None:
-            change = [a - b for a, b in zip(posture, self.q, strict=True)]
-            away = self.model.coordinates.velocities_of(self.q, change)
-            wish = [minimum(maximum(x, -STRIDE), STRIDE) for x in away]
-        return by_priority(self.levels, free, fixed, lambda _, rest: DAMPING * dot(rest, rest), wish)
+    def away(self, posture: Scalars) -> list[Scalar]:
+        """Return the velocities that lead to a posture."""
+        coordinates, goal = self.model.coordinates, [*posture]
+        for at in coordinates.quaternions:  # of the two that are the same rotation, the nearer one
+            side = where(less(dot(self.q[at], goal[at]), 0), -1, 1)
+            goal[at] = [side * x for x in goal[at]]
+        return coordinates.velocities_of(self.q, [a - b for a, b in zip(goal, self.q, strict=True)])
 
 
 def by_priority(
@@ -167,13 +214,14 @@ def by_priority(
     fixed: Scalars,
     damping: Callable[[int, Scalars], Scalar],
     wish: Scalars | None = None,
-) -> list[Scalar]:
-    """Return the step of all velocities: ``fixed`` where ``free`` is 0, else least squares of one level after another.
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the step of all velocities for the first level, and for all.
 
-    A level uses what those before it leave free, and the ``wish`` what all leave. ``damping``: from the
-    number of a level and what is left of its error.
+    It is ``fixed`` where ``free`` is 0, and else the least squares of one level after another. A level uses what those
+    before it leave free, and the ``wish`` what all leave. ``damping``: from the number of a level and what is left of
+    its error.
     """
-    x, above = [*fixed], []
+    first, x, above = [*fixed], [*fixed], []
     for number, (error, J) in enumerate(levels):
         if not error:
             continue
@@ -182,6 +230,8 @@ def by_priority(
             rows = [inverse.without(row) for row in rows]
         rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
         x = [a + b for a, b in zip(x, LeastSquares(rows, damping(number, rest))(rest), strict=True)]
+        if number == 0:
+            first = x
         if number + 1 < len(levels) or wish:
             above.append(LeastSquares(rows))
     if wish:
@@ -189,7 +239,7 @@ def by_priority(
         for inverse in above:
             more = inverse.without(more)
         x = [a + b for a, b in zip(x, more, strict=True)]
-    return x
+    return first, x
 
 
 def _joined(levels: Iterable[Level]) -> Level:
@@ -210,7 +260,7 @@ class LeastSquares:
         self.columns = [[row[k] for row in rows] for k in range(n)]
         vectors = self.columns if self.tall else rows
         A = [[dot(a, b) for b in vectors[: i + 1]] for i, a in enumerate(vectors)]
-        damping = damping + FLOOR * sum((row[-1] for row in A), start=0)
+        damping = damping + FLOOR * sum((row[-1] for row in A), start=0) + LEAST
         for row in A:
             row[-1] = row[-1] + damping
         self.factors = ldl.factor([[*row, *[0] * (len(A) - len(row))] for row in A])
@@ -234,34 +284,39 @@ class Box:
         coordinates = model.coordinates
         self.places = [coordinates.position_of(k) for k in range(coordinates.nv)]
         self.lower, self.upper = position_limits(model) if limits else (np.full(model.nq, s * np.inf) for s in (-1, 1))
+        bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+        self.limited = [(k, at) for k, at in enumerate(self.places) if at is not None and bounded[at]]
 
     def inside(self, q: Scalars) -> list[Scalar]:
         """Return the positions of q within the limits."""
         sides = zip(q, self.lower.tolist(), self.upper.tolist(), strict=True)
         return [_clipped(x, low, high) for x, low, high in sides]
 
-    def held(self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]]) -> list[Scalar]:
-        """Return a step that stays within the limits.
+    def held(
+        self, q: Scalars, solved: Callable[[Scalars, Scalars], list[Scalar]], free: Scalars | None = None
+    ) -> list[Scalar]:
+        """Return a step in which joints that it would take over their limits stop there, and the others go on.
 
-        ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others.
+        ``solved`` gives it from two vectors: 1 for joints that are free, and the steps of the others. ``free``: the
+        joints that are free at first. Default: all.
         """
-        n = len(self.places)
-        x = solved([1] * n, [0] * n)
-        limited = [(k, at) for k, at in enumerate(self.places) if at is not None and self._limited(at)]
-        free: list[Scalar] = [1] * n
-        fixed: list[Scalar] = [0] * n
-        for _ in range(PASSES if limited else 0):
-            for k, at in limited:
-                ahead = q[at] + x[k]
-                stop = _clipped(ahead, self.lower[at].item(), self.upper[at].item())
-                beyond = maximum(less(stop, ahead), less(ahead, stop))
-                fixed[k] = where(free[k], where(beyond, stop - q[at], 0), fixed[k])
-                free[k] = where(beyond, 0, free[k])
-            x = solved([*free], [*fixed])
-        return x
+        free = [1] * len(self.places) if free is None else [*free]
+        fixed: list[Scalar] = [0] * len(free)
+        x = solved(free, fixed)
+        for k, at in self.limited:
+            ahead, low, high = q[at] + x[k], self.lower[at].item(), self.upper[at].item()
+            below, above = less_equal(ahead, low + CLOSE), less_equal(high - CLOSE, ahead)
+            fixed[k] = where(below, low - q[at], where(above, high - q[at], 0))
+            free[k] = where(maximum(below, above), 0, free[k])
+        return solved(free, fixed) if self.limited else x
 
-    def _limited(self, at: int) -> bool:
-        return bool(np.isfinite(self.lower[at]) or np.isfinite(self.upper[at]))
+    def free(self, q: Scalars, push: Scalars | None = None) -> list[Scalar]:
+        """Return 1 for joints between their limits, or not at the limit to which they are pushed, and else 0."""
+        free: list[Scalar] = [1] * len(self.places)
+        for k, at in self.limited:
+            rooms = less(self.lower[at].item(), q[at]), less(q[at], self.upper[at].item())
+            free[k] = minimum(*rooms) if push is None else where(less(0, push[k]), rooms[1], rooms[0])
+        return free
 
 
 def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -270,10 +325,25 @@ def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
     for joint in model.tree.joints:
         if joint.leader is not None and joint.kind.bounded and joint.multiplier:
             at = model.coordinates.positions.places[joint.leader]
-            ends = ((limit - joint.offset) / joint.multiplier for limit in (joint.lower, joint.upper))
-            low, high = sorted(ends)
-            lower[at], upper[at] = np.maximum(lower[at], low), np.minimum(upper[at], high)
+            low, high = sorted((limit - joint.offset) / joint.multiplier for limit in (joint.lower, joint.upper))
+            ends = _rounded_inward(joint, low, high), _rounded_inward(joint, high, low)
+            lower[at], upper[at] = np.maximum(lower[at], ends[0]), np.minimum(upper[at], ends[1])
+    if np.any(lower > upper):
+        at = int(np.argmax(lower > upper))
+        raise LinkworkError(
+            "limits of mimic joints leave no positions for the joint that they follow",
+            where=f"joint {model.coordinates.names[at]!r} of robot {model.name!r}",
+            got=f"at least {lower[at]:.6g} and at most {upper[at]:.6g}",
+            fix="change these limits, or solve with limits=False",
+        )
     return lower, upper
+
+
+def _rounded_inward(joint: Joint, x: float, inside: float) -> float:
+    """Return the position next to x, on the side of another, at which a mimic joint is within its limits exactly."""
+    while x != inside and not joint.lower <= joint.multiplier * x + joint.offset <= joint.upper:
+        x = float(np.nextafter(x, inside))
+    return x
 
 
 def _clipped(x: Scalar, low: float, high: float) -> Scalar:

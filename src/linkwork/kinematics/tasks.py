@@ -15,6 +15,7 @@ import numpy as np
 from ..compose import TracedRobot
 from ..errors import ShapeError
 from ..formulations.energy import center_of_mass
+from ..model.coordinates import real_numbers
 from ..program.traced_array import TracedArray, nested_nodes
 from ..rotations import TINY, log
 from ..scalar.dual import dual, slope_of
@@ -44,6 +45,20 @@ class Task(ABC):
     priority: int = 0
     shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {}  # of the targets
     rows: ClassVar[int] = 3  # of the error
+
+    def __post_init__(self) -> None:
+        """Check all but the targets, which belong to a robot or are traced."""
+        self.weights()
+        if isinstance(self.priority, bool) or not isinstance(self.priority, (int, np.integer)):
+            raise ShapeError(
+                "wrong priority", where=type(self).__name__, got=repr(self.priority), expected="a whole number"
+            )
+        for name in ("point", "axis"):
+            vector = _numbers(getattr(self, name, (1, 1, 1)))
+            if vector.shape != (3,) or not np.isfinite(vector).all() or (name == "axis" and not vector.any()):
+                expected = "three finite numbers" + ", not all zero" * (name == "axis")
+                got = repr(getattr(self, name))
+                raise ShapeError(f"wrong {name}", where=type(self).__name__, got=got, expected=expected)
 
     @property
     def targets(self) -> dict[str, Any]:
@@ -76,11 +91,11 @@ class Task(ABC):
         Raises:
             ShapeError: They are not numbers, zero or more, one for all rows or one for each.
         """
-        try:
-            return np.broadcast_to(np.array(self.weight, float), (self.rows,))
-        except (TypeError, ValueError):
-            expected = f"a number, or {self.rows} numbers"
-            raise ShapeError("wrong weight", where=type(self).__name__, got=self.weight, expected=expected) from None
+        weights = _numbers(self.weight)
+        if weights.shape not in ((), (self.rows,)) or not (np.isfinite(weights) & (weights >= 0)).all():
+            expected = f"a finite number, zero or more, or {self.rows} of them"
+            raise ShapeError("wrong weight", where=type(self).__name__, got=repr(self.weight), expected=expected)
+        return np.broadcast_to(weights, (self.rows,))
 
     def linearised(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the weighted error, and its slopes by the velocities of all joints but mimic joints.
@@ -138,7 +153,8 @@ class Pose(Task):
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
         wrong = np.sum(np.abs(self.target[3] - LAST)) > 0  # no pose, but perhaps a transposed one
         shift = np.where(wrong, np.nan, self.target[:3, 3] - T[:3, 3])
-        return np.concatenate([shift, _turn(self.target[:3, :3], T[:3, :3])]), J
+        turn, slopes = _turn(self.target[:3, :3], T[:3, :3], J[3:], self.weights()[3:])
+        return np.concatenate([shift, turn]), np.concatenate([J[:3], slopes])
 
 
 @dataclass(frozen=True)
@@ -197,7 +213,7 @@ class Orientation(Task):
     def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
         """Return the rotation to the target."""
         T, J = robot.pose(self.frame, q), robot.tree_jacobian(self.frame, q)
-        return _turn(self.target, T[:3, :3]), J[3:]
+        return _turn(self.target, T[:3, :3], J[3:], self.weights())
 
 
 @dataclass(frozen=True)
@@ -343,6 +359,31 @@ class CenterOfMass(Task):
         return self.target - robot.center_of_mass(q), J
 
 
+def listed(tasks: Any, where: str) -> list[Task]:
+    """Return the tasks of a task or a list of tasks, or raise an error."""
+    several = [tasks] if isinstance(tasks, Task) else [*tasks] if isinstance(tasks, (list, tuple)) else []
+    if not several or not all(isinstance(task, Task) for task in several):
+        expected = "one or several tasks of linkwork.kinematics, such as Pose(frame, target)"
+        raise ShapeError("these are not tasks", where=where, got=repr(tasks)[:80], expected=expected)
+    return several
+
+
+def require_shape(value: Any, shape: tuple[int, ...], where: str, batch: bool = False) -> None:
+    """Raise an error if an array has another shape; ``batch``: whether it may have further axes before."""
+    got = np.shape(value)
+    if (got[max(0, len(got) - len(shape)) :] if batch else got) != shape:
+        expected = f"({'..., ' * batch}{', '.join(map(str, shape))}{',' * (len(shape) == 1 and not batch)})"
+        raise ShapeError("wrong shape", where=where, got=got, expected=expected)
+
+
+def _numbers(value: Any) -> np.ndarray:
+    """Return an array of floats, and one without entries for anything else."""
+    try:
+        return real_numbers(value, "")
+    except ShapeError:
+        return np.zeros(0)
+
+
 def _hashable(value: Any) -> Any:
     return tuple(np.ravel(value).tolist()) if isinstance(value, (list, tuple, np.ndarray)) else value
 
@@ -368,12 +409,21 @@ def _across(n: Any) -> Any:
     return np.stack([np.stack(row) for row in rows])
 
 
-def _turn(target: Any, R: Any) -> Any:
-    """Return the rotation vector from R to a target; NaN if that is no rotation."""
-    return np.where(_is_rotation(target), log(target @ R.T), np.nan)
+def _turn(target: Any, R: Any, J: Any, weights: np.ndarray) -> tuple[Any, Any]:
+    """Return the rotation vector from R to a target, NaN if that is no rotation, and its slopes.
+
+    Equal weights take those of a short rotation, as the direction of steepest descent is the same.
+    """
+    turn = np.where(_is_rotation(target), log(target @ R.T), np.nan)
+    if np.ptp(weights):
+        half = np.sqrt(turn @ turn + TINY) / 2
+        once = np.cross(turn, J.T)
+        share = (1 - half * np.cos(half) / np.sin(half)) / (4 * half * half)
+        J = J + (once / 2 + share * np.cross(turn, once)).T
+    return turn, J
 
 
 def _is_rotation(R: Any) -> Any:
     with np.errstate(all="ignore"):
         off = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3))
-        return (np.max(off, axis=(-2, -1)) <= ROTATION) & (np.linalg.det(R) > 0)
+        return (np.max(off, axis=(-2, -1)) <= ROTATION) * (np.linalg.det(R) > 0)
