@@ -70,6 +70,16 @@ def test_joint_limits_leave_a_sector():
     assert (q >= robot.coordinates.lower).all() and (q <= robot.coordinates.upper).all()
 
 
+@pytest.mark.parametrize("limits", [(0.5, 7.0), (-10.0, 0.0), (-9.0, 9.0)])
+def test_a_whole_turn_within_wide_limits(limits):
+    robot = planar(limits=[limits, (0.5, 2.0)])
+    result = robot.workspace("tip", cells=30, samples=50_000)
+    q = result.q[result.reached]
+    assert (q >= robot.coordinates.lower).all() and (q <= robot.coordinates.upper).all()
+    r = np.sqrt(1 + 0.36 + 1.2 * np.cos([0.5, 2.0]))
+    assert abs(result.volume() - np.pi * (r[0] ** 2 - r[1] ** 2)) < min(result.error, 0.15)
+
+
 def test_volume_of_a_scara():
     robot = linkwork.load("scara")
     result = robot.workspace("flange", cells=60)

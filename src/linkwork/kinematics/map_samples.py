@@ -81,7 +81,7 @@ def _ranges(robot: Workspace, frame: str, loops: bool) -> tuple[list[int], np.nd
             if not acting[k] or k in turned or joint.kind.modes or joint.role == "elastic":
                 continue
             if units[k] == "rad":
-                low = max(-np.pi, lower[k]) if upper[k] - lower[k] > TURN else lower[k]
+                low = min(max(-np.pi, lower[k]), upper[k] - TURN) if upper[k] - lower[k] > TURN else lower[k]
                 places.append(k)
                 ranges.append((low, min(upper[k] - low, TURN)))
             elif np.isfinite(upper[k] - lower[k]):
