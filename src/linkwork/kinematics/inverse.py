@@ -157,7 +157,7 @@ class Search:
     def globally(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors of some states: solutions from a start, else from others, else the nearest."""
         q, error = self.stages(at, start)
-        todo = self.unsolved(error, at)
+        todo = restarted = self.unsolved(error, at)
         exact = self.problem.closed_form is not None
         if exact and todo.size:
             every, present = self._in_closed_form(at[todo], start[todo])
@@ -176,6 +176,7 @@ class Search:
             todo = todo[keep]
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
+        q[restarted] = whole_turns(self.problem, q[restarted], start[restarted])
         return q, error
 
     def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -275,7 +276,7 @@ class Search:
         n, nq = self.guess.shape
         found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
         todo = self.unsolved(np.full(n, np.inf), np.arange(n))
-        for number in range(SEEDS):
+        for number in range(SEEDS if self.problem.seeded[0] else 1):
             todo = todo[quiet[todo] < QUIET]
             if not todo.size:
                 break
@@ -295,12 +296,15 @@ class Search:
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return positions turned by whole turns towards others, as far as limits allow."""
+    """Return positions turned by whole turns towards others, as far as limits allow; also with the nearer quaternions."""
     at, (lower, upper) = problem.periodic, problem.bounds
     low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
     high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
     q[..., at] += TURN * np.clip(np.round((near - q)[..., at] / TURN), low, high)
+    for quaternion in problem.robot.model.coordinates.quaternions:
+        a, b = q[..., quaternion], near[..., quaternion]
+        q[..., quaternion] = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -a, a)
     return q
 
 
@@ -312,8 +316,7 @@ def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.nda
 
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
-    apart = found - q[:, None]
-    apart[..., problem.periodic] -= TURN * np.round(apart[..., problem.periodic] / TURN)
+    apart = found - whole_turns(problem, np.broadcast_to(q[:, None], found.shape), found)
     return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 
