@@ -296,7 +296,7 @@ class Search:
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return positions turned by whole turns towards others, as far as limits allow; also with the nearer quaternions."""
+    """Return positions turned by whole turns towards others, as far as limits allow, with the nearer quaternions."""
     at, (lower, upper) = problem.periodic, problem.bounds
     low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
     high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
@@ -326,7 +326,8 @@ def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, wh
         raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
     if not isinstance(limits, (bool, np.bool_)):
         raise ShapeError("wrong limits", where=where, got=repr(limits), expected="True or False")
-    if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
+    number = isinstance(tolerance, (int, float, np.floating)) and not isinstance(tolerance, bool)
+    if not number or not 0 < tolerance < np.inf:
         raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:
         raise ShapeError("wrong number of restarts", where=where, got=repr(restarts), expected="0, 1, 2, ...")
