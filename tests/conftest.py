@@ -60,6 +60,7 @@ FULL = (  # what only `make full` runs: whatever takes long and finds little tha
 )
 EVERY = 4
 SOME = (  # of whose like cases `make test` runs one in ``EVERY``
+    "tests/agreement/test_closed_form.py::test_every_structure",
     "tests/agreement/test_derivatives.py",
     "tests/agreement/test_element_inputs.py",
     "tests/agreement/test_flexible_oracles.py",
@@ -68,6 +69,7 @@ SOME = (  # of whose like cases `make test` runs one in ``EVERY``
     "tests/agreement/test_loops.py",
     "tests/agreement/test_methods.py",
     "tests/agreement/test_mixed_trees.py",
+    "tests/agreement/test_operational_space.py::test_against_numpy",
     "tests/agreement/test_parallel.py",
     "tests/agreement/test_pinocchio.py::test_every_quantity",
     "tests/agreement/test_shared_axes.py",
@@ -131,6 +133,8 @@ SLOW = (  # what --quick leaves out as well
     "tests/agreement/test_loops.py",
     "tests/agreement/test_mixed_loops.py",
     "tests/agreement/test_multipliers.py",
+    "tests/agreement/test_operational_space.py::test_derivatives",
+    "tests/agreement/test_operational_space.py::test_numbers_as_inputs_and_c",
     "tests/agreement/test_parallel.py",
     "tests/agreement/test_pinocchio.py::test_compiled",
     "tests/agreement/test_pinocchio.py::test_every_robot_with_mimic_joints_is_tested",

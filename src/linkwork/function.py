@@ -385,9 +385,8 @@ class Function(Differentiable):
         )
         outs = self._outputs(out, batch)
         call(*arrays, out=tuple(outs))
-        if len(outs) > 1:
-            return self._result(*outs)
-        return outs[0] if out is not None or outs[0].ndim else outs[0][()]
+        results = outs if out is not None else [x if x.ndim else x[()] for x in outs]
+        return self._result(*results) if len(outs) > 1 else results[0]
 
     def _shared(self, threads: int | str) -> Callable[..., Any]:
         """Return the ufunc that shares a batch among this number of threads."""

@@ -16,7 +16,7 @@ from .program.traced_array import TracedArray
 from .scalar import ldl as sparse_ldl
 from .scalar import linear_algebra
 
-__all__ = ["damped_pinv", "ldl", "solve_positive_definite"]
+__all__ = ["damped_pinv", "ldl", "singular_values", "solve_positive_definite"]
 
 
 def __dir__() -> list[str]:
@@ -101,6 +101,28 @@ def damped_pinv(A: Any, damping: Any) -> Any:
         True
     """
     return _matrix(linear_algebra.pseudo_inverse(_rows(A, "damped_pinv"), _entries(damping)[()]))
+
+
+def singular_values(A: Any) -> Any:
+    """Return the singular values of matrices, the largest first, by a fixed number of Jacobi rotations.
+
+    They are exact to about 1e-15 of the largest, for matrices with up to twelve rows or columns. The smallest one is
+    the distance to the nearest singular matrix, in the 2-norm. Where two are equal, they have no derivative.
+
+    Args:
+        A: Matrices (..., m, n).
+
+    Returns:
+        Singular values (..., min(m, n)).
+
+    Raises:
+        ShapeError: ``A`` is not a matrix or a batch of matrices.
+
+    Example:
+        >>> linkwork.linalg.singular_values([[0.0, 2.0], [-3.0, 0.0]]).tolist()
+        [3.0, 2.0]
+    """
+    return _matrix([linear_algebra.singular_values(_rows(A, "singular_values"))])[..., 0, :]
 
 
 def _rows(A: Any, where: str = "") -> list[list[Any]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .codegen.optimised import optimised
-from .errors import UnknownNameError, UnsupportedError, names_of
+from .errors import LinkworkError, UnknownNameError, UnsupportedError, names_of
 from .formulations import Method, Problem, by_inertia_and_bias, find_method, methods, position_map
 from .function import Function
 from .metadata import Label, Nominal, dtype_name
@@ -27,6 +27,7 @@ LARGE = 36  # degrees of freedom beyond which factoring the inertia matrix is co
 CLOSE = 1.01  # a method is optimised if its traced program has at most this many times the fewest instructions
 _known: WeakKeyDictionary[Model, dict[Any, dict[str, int]]] = WeakKeyDictionary()  # a model does not change
 SHARING = 1.5  # the same for a method whose work may be shared with that of other quantities
+T = TypeVar("T")
 CHOOSING = ("auto", "fastest")  # instead of a method's name
 
 
@@ -67,6 +68,14 @@ def checked_options(
     dtype = dtype_name(dtype)
     find_target(backend, "run")
     return dtype, wrenches
+
+
+def checked_frame(quantity: str, frame: Any = None) -> str:
+    """Return the name of the frame with which a call of this quantity begins."""
+    if not isinstance(frame, str):
+        got = "" if frame is None else " ".join(repr(frame).split())[:80]
+        raise LinkworkError(f"{quantity} needs a frame", got=got, fix=f'robot.{quantity}("frame", q)')
+    return frame
 
 
 def checked_inputs(inputs: Any) -> tuple[str, ...]:
@@ -110,7 +119,7 @@ def compile_quantity(
     if method == "fastest":
         chosen = [(each, optimised(program)) for each, program in candidates]
     else:
-        each, _, program = _fewest(candidates)
+        each, _, program = fewest(candidates)
         chosen = [(each, program)]
     along = partial(tangents, model, problem.numbers) if "q" in problem.inputs else None
     functions = [Function(program, _label(each), dtype, backend, more, along) for each, program in chosen]
@@ -199,11 +208,11 @@ def traced(
 ) -> tuple[str, Program]:
     """Return the method that ``compile`` would choose, and its traced program before the passes."""
     problem = bound(model_of(robot), quantity, frame=frame, parameters=parameters, inputs=checked_inputs(inputs))
-    chosen, program, _ = _fewest(_trace_candidates(problem, method))
+    chosen, program, _ = fewest(_trace_candidates(problem, method))
     return _name(chosen), program
 
 
-def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program, Program]:
+def fewest(candidates: list[tuple[T, Program]]) -> tuple[T, Program, Program]:
     """Return the candidate with the fewest instructions, its traced program and its optimised program.
 
     Only candidates whose traced programs come close to the shortest one are optimised.
@@ -211,7 +220,7 @@ def _fewest(candidates: list[tuple[Problem, Program]]) -> tuple[Problem, Program
     if len(candidates) > 1:
         counts = [instructions(program) for _, program in candidates]
         candidates = [pair for pair, n in zip(candidates, counts, strict=True) if n <= CLOSE * min(counts)]
-    made = [(problem, program, optimised(program)) for problem, program in candidates]
+    made = [(each, program, optimised(program)) for each, program in candidates]
     return min(made, key=lambda each: count(each[2]).instructions)
 
 

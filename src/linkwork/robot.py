@@ -40,7 +40,7 @@ from .sampled import SampledFunction, compile_sampled
 from .symbolic import SymbolicModel, symbolic
 
 if TYPE_CHECKING:
-    from .kinematics import FollowedPath, Solutions, Task
+    from .kinematics import FollowedPath, Solutions, Task, TimedPath
     from .sim import ContactForces, LinearSystem
 
 
@@ -593,6 +593,56 @@ class Robot(RobotFunctions):
         from .sim import linearise
 
         return linearise(self, q, v, tau, dt, method, commands)
+
+    def time_path(
+        self,
+        path: Any,
+        *,
+        s: Any = None,
+        degree: int = 3,
+        gridpoints: Any = None,
+        speeds: Any = (0.0, 0.0),
+        velocity: Any = None,
+        acceleration: Any = None,
+        torque: Any = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> TimedPath:
+        """Return the fastest motion along joint paths within limits of velocity, acceleration and torque.
+
+        A spline passes through the points of each path. A limit is one number for all joints, one for each (n,), lower
+        and upper ones (2, n), or a dict by joint. Coulomb friction counts by the direction of motion.
+
+        Args:
+            path: Points of the paths, (..., points, nq), in rad (m).
+            s: Parameter of the path at the points, (points,). Default: from 0 to 1, in proportion to the time that each
+                stretch takes at the largest velocities.
+            degree: Degree of the spline: 3 (default) or 5.
+            gridpoints: Number of equal steps plus one, or the points on which limits hold as shares of the path, from 0
+                to 1. Default: 100, or more for paths of more than 50 points, and four more in the first and last step.
+            speeds: Rates ds/dt at the start and at the end in 1/s, (..., 2). Default: at rest.
+            velocity: Largest velocities in rad/s (m/s). Default: those of the robot.
+            acceleration: Largest accelerations in rad/s^2 (m/s^2). Default: none.
+            torque: Largest joint forces in N m (N). Default: those of the robot.
+            inputs: Other numbers of the robot by name, as in ``compile``: {"payload:panda_link8": (..., 10)}, for all
+                paths or one for each.
+
+        Returns:
+            A TimedPath: times, positions, velocities, accelerations, forces and the limiting joints. ``problems`` says
+            why paths have no motion; other paths are not affected.
+
+        Raises:
+            UnsupportedError: The robot has loops, a floating base or joints without motors.
+            ShapeError: The shapes do not fit.
+
+        Example:
+            >>> timed = robot.time_path([np.zeros(7), np.full(7, 0.2), np.full(7, -0.1)], acceleration=10)
+            >>> timed.t.shape
+            (108,)
+        """
+        from .kinematics.path_timing import time_path
+
+        how: dict[str, Any] = {"s": s, "degree": degree, "gridpoints": gridpoints, "speeds": speeds, "inputs": inputs}
+        return time_path(self, path, velocity=velocity, acceleration=acceleration, torque=torque, **how)
 
     # -- compiled functions and equations ------------------------------------------------------------------------
 

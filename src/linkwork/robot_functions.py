@@ -14,6 +14,7 @@ from .errors import memory_reported
 from .formulations import QUANTITIES
 from .function import Function
 from .options import IdentifyOptions, Options, takes_options
+from .pipeline import checked_frame
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def of_frame(name: str) -> Callable[..., Any]:
     quantity = QUANTITIES[name]
 
     def method(self: Robot, frame: str, *values: Any, axes: str = "world", **how: Any) -> Any:
-        return self.compiled(name, frame=frame, axes=axes)(*values, **how)
+        return self.compiled(name, frame=checked_frame(name, frame), axes=axes)(*values, **how)
 
     method.__name__, method.__doc__ = name, quantity.documentation
     arguments = inspect.signature(method).parameters

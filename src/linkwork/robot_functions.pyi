@@ -777,6 +777,160 @@ class RobotFunctions(Workspace):
             A (..., frames, 6): m/s^2, rad/s^2
         """
 
+    def operational_inertia(
+        self,
+        frame: str,
+        q: Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Operational-space inertia of a frame (Khatib).
+
+        ``Lambda = robot.operational_inertia(frame, q, axes="world")``
+
+        Lambda = (J M^-1 J^T)^-1; where J is singular, the pseudo-inverse: zero in directions in which the frame cannot
+        move. In world or local axes.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            Lambda (..., 6, 6): SI
+        """
+
+    def operational_bias(
+        self,
+        frame: str,
+        q: Any,
+        v: Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Force on a frame for zero acceleration of it.
+
+        ``mu = robot.operational_bias(frame, q, v, axes="world")``
+
+        mu = Jbar^T bias - Lambda Jdot v, with gravity and all else that ``bias`` includes: joint forces J^T (Lambda A +
+        mu) give the frame the acceleration A = J a + Jdot v. In world or local axes.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            v (..., nv): velocities, rad/s (m/s for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            wrenches (dict): optional, {frame: (..., 6)}, force, then moment about the frame's origin, in its axes, N, N
+                m
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            mu (..., 6): N, N m
+        """
+
+    def consistent_inverse(
+        self,
+        frame: str,
+        q: Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Dynamically consistent inverse of a frame's Jacobian.
+
+        ``Jbar = robot.consistent_inverse(frame, q, axes="world")``
+
+        Jbar = M^-1 J^T Lambda: of all velocities that move the frame as asked, v = Jbar V has the least kinetic energy.
+        Joint forces (1 - J^T Jbar^T) tau do not accelerate the frame. In world or local axes.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            Jbar (..., nv, 6): SI
+        """
+
+    def damped_inverse(
+        self,
+        frame: str,
+        q: Any,
+        damping: Any,
+        *,
+        axes: str = 'world',
+        **how: Any,
+    ) -> Any:
+        """Damped pseudo-inverse of a frame's Jacobian.
+
+        ``Jplus = robot.damped_inverse(frame, q, damping, axes="world")``
+
+        J^T (J J^T + damping^2 1)^-1, for steps of inverse kinematics: no singular value is above 1 / (2 damping). With
+        zero damping, J must have full rank. In world or local axes.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            damping (...): damping, 0 or more, in the unit of the Jacobian, m, rad
+            axes (str): axes of the result, "world" (default) or "local", those of the frame
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            Jplus (..., nv, 6): SI
+        """
+
+    def manipulability(
+        self,
+        frame: str,
+        q: Any,
+        **how: Any,
+    ) -> Any:
+        """Manipulability of a frame (Yoshikawa).
+
+        ``whole, translation, rotation = robot.manipulability(frame, q)``
+
+        sqrt(det(J J^T)), the product of the singular values of J; sqrt(det(J^T J)) for a robot with fewer degrees of
+        freedom than J has rows. Zero where J is singular.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            whole (...): manipulability of the whole Jacobian, SI
+            translation (...): manipulability of the translation alone, SI
+            rotation (...): manipulability of the rotation alone, dimensionless
+        """
+
+    def singular_values(
+        self,
+        frame: str,
+        q: Any,
+        **how: Any,
+    ) -> Any:
+        """Singular values of J, the distance to singularity.
+
+        ``whole, translation, rotation = robot.singular_values(frame, q)``
+
+        The largest first. The last one is the distance to singularity: the norm of the smallest change of J that makes
+        it singular. All are exact to about 1e-15 of the largest.
+
+        Args:
+            frame (str): name of a frame, one of ``robot.frame_names``
+            q (..., nq): positions, rad (m for a prismatic joint)
+            **how: options of the call, such as ``out`` and ``threads`` (see ``Function``)
+
+        Returns:
+            whole (..., min(6, nv)): singular values of the whole Jacobian, SI
+            translation (..., min(3, nv)): singular values of the translation alone, SI
+            rotation (..., min(3, nv)): singular values of the rotation alone, dimensionless
+        """
+
     @property
     def center_of_mass_jacobian(self) -> Function:
         """3 x nv, velocity of the centre of mass per velocity.

@@ -161,7 +161,8 @@ class SampledFunction:
         return memory
 
     def _refuse_arguments(self, values: Mapping[str, Any]) -> None:
-        known = [name for name in self.arguments if name != "memory"]
+        known = {name for name in self.arguments if name != "memory"}
+        known |= {nominal.name for nominal in self.label.nominal.values()}
         for name in values:
             if name not in known and name.removeprefix(MEMORY) not in self.memory:
                 raise UnknownNameError("input", name, self.arguments, where=self.function.__name__)
@@ -274,7 +275,7 @@ def compile_sampled(
     if memory is None and "memory" in parameters:
         fix = 'give initial values: memory={"integral": np.zeros(7)}, or a function of them'
         raise LinkworkError("this function has memory", where=where, got="no initial values", fix=fix)
-    inputs = {key: value for key, value in options.items() if key not in ("methods", "dtype", "backend")}
+    inputs = {key: value for key, value in options.items() if key not in ("methods", "dtype", "backend", "inputs")}
     settings: dict[str, Any] = {key: value for key, value in options.items() if key not in inputs}
     initial = None if memory is None else _initial(robot, memory, period, f"{label}_start", inputs, settings, where)
     shapes = _memory(initial.program) if initial else {}
@@ -312,7 +313,8 @@ def compile_sampled(
     kept = {port.name for port in made.program.inputs}
     meanings = {MEMORY + key: f"memory {key}" for key in shapes} | {NEXT + key: f"next {key}" for key in shapes}
     made.label = replace(made.label, meanings={**made.label.meanings, **meanings})
-    return SampledFunction(made, initial, period, tuple(key for key in arguments if key == "memory" or key in kept))
+    arguments = (*(key for key in arguments if key == "memory" or key in kept), *made.label.nominal)
+    return SampledFunction(made, initial, period, arguments)
 
 
 def _initial(
@@ -327,6 +329,7 @@ def _initial(
     """The function of the initial values."""
     if isinstance(memory, Mapping):
         values: dict[str, Any] = {key: _finite(value, f"{where}, memory {key!r}") for key, value in memory.items()}
+        settings = settings | {"inputs": ()}  # on which these values do not depend
         return compile_function(robot, lambda _: _prefixed(values, where), name=name, **settings)
     if not callable(memory):
         expected = '{"integral": np.zeros(7)}, or a function (robot, q, v) of such a dict'

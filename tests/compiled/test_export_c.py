@@ -315,7 +315,7 @@ def test_rows_of_parameters_are_named_and_their_values_given(tmp_path):
     rows = re.findall(r"^    (.*), /\* (\w+) \*/$", source.read_text(), re.M)
     assert [name for _, name in rows] == [body.name for body in robot.model.bodies]
     assert [[float(x.strip("()")) for x in row.split(", ")] for row, _ in rows] == robot.parameters
-    assert "a[k], puma560_inverse_dynamics_nominal, tau);" in test.read_text()
+    assert "a[row], puma560_inverse_dynamics_nominal, tau);" in test.read_text()
     assert run_test(tmp_path).returncode == 0
     source.write_text(source.read_text().replace("17.4, 1.1832, ", "17.4, 1.2, "))
     assert run_test(tmp_path).returncode == 1
@@ -428,8 +428,9 @@ def test_no_inputs(tmp_path):
 
 # Names of arguments that some languages refuse
 REFUSED = {
-    "k": {"c"}, "main": {"c"}, "w": {"c"}, "t0": {"c", "numpy"}, "np": {"numpy"}, "less": {"c", "python"},
-    "minimum": {"c", "numpy", "python"}, "q1": {"python"}, "test": set(), "out_": set(), "a__b": set(), "gamma": set(),
+    "k": set(), "row": {"c"}, "main": {"c"}, "w": set(), "workspace": {"c"}, "t0": {"c", "numpy"}, "np": {"numpy"},
+    "less": {"c", "python"}, "minimum": {"c", "numpy", "python"}, "q1": {"python"}, "test": set(), "out_": set(),
+    "a__b": set(), "gamma": set(),
 }  # fmt: skip
 
 
@@ -456,6 +457,27 @@ def test_names_that_some_languages_refuse(name, tmp_path):
         elif target in ("numpy", "python"):
             for made, expected in zip(runpy.run_path(str(path))["f"](*x), compiled(*x), strict=True):
                 assert np.allclose(made, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("part", [5, 8000])
+def test_short_names_of_gains_and_wrenches(part, tmp_path, monkeypatch):
+    """k and w, which controllers like, are names of inputs and outputs, also of a program in parts."""
+    monkeypatch.setattr(c_source, "PART", part)
+    law = lambda robot, q, k, v: {"tau": robot.gravity(q) + k * q, "w": k * v}  # noqa: E731
+    back = lambda robot, q, w, v: {"tau": robot.gravity(q) + w * q, "k": w * v}  # noqa: E731
+    robot = linkwork.load("planar2r")
+    robot.function(back, w=2).to_c(tmp_path, name="back")
+    robot.function(law, k=2).to_c(tmp_path, name="f", overwrite=True)
+    assert ("workspace[" in (tmp_path / "f.c").read_text()) == (part == 5)
+    for name in ("f", "back"):
+        subprocess.run([compile_c(tmp_path, f"{name}.c", f"{name}_test.c")], check=True, capture_output=True)
+
+
+def test_states_of_the_test_suit_the_number_type(tmp_path):
+    """At most random states these functions lose more digits inside than float32 has to spare."""
+    for name in ("flexible-two-link", "gough-stewart"):
+        linkwork.load(name).compile("forward_dynamics", dtype="float32").to_c(tmp_path / name)
+        assert run_test(tmp_path / name).returncode == 0
 
 
 def test_a_function_without_results_in_c(tmp_path):

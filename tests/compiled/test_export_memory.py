@@ -37,10 +37,13 @@ def made(case, dtype="float64"):
             return robot.function(filtered, memory=values, period=0.01, rate=(), dtype=dtype)
         case "velocities":
             return robot.function(VelocityObserver(20.0), period=0.02, dtype=dtype)
+        case "numbers":
+            numbers = ["gravity", "payload:tool0"]
+            return robot.function(MomentumObserver(20.0), period=0.02, dtype=dtype, inputs=numbers)
     return robot.function(MomentumObserver(20.0), period=0.02, dtype=dtype)
 
 
-CASES = ["filter", "constant", "velocities", "arm", "rubbing", "floating"]
+CASES = ["filter", "constant", "velocities", "numbers", "arm", "rubbing", "floating"]
 
 
 class Library:
@@ -112,6 +115,13 @@ def test_c_steps_as_python_does(case, dtype, tmp_path):
             for got, expected in zip(library(*inputs), outputs, strict=True):
                 assert near(got, expected, dtype)
             assert near(library.memory, flat(memory), dtype)
+
+
+def test_the_robots_own_numbers_are_in_the_file(tmp_path):
+    step = made("numbers")
+    library = Library(step, tmp_path)
+    gravity = (ctypes.c_double * 3).in_dll(library.library, f"{library.name}_nominal_gravity")
+    assert [*gravity] == [0, 0, -9.81]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

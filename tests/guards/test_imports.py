@@ -57,12 +57,10 @@ ALLOWED = {
         "timing",
     },
     "iteration": {"derive", "program", "scalar"},
-    "compose": {"codegen", "formulations", "function", "metadata", "model", "pipeline", "program"},
+    "compose": {"formulations", "function", "metadata", "model", "pipeline", "program"},
     "sampled": {"compose", "files", "function", "model", "pipeline", "program", "targets"},
     "assembly": {"constraints", "function", "iteration", "model", "program", "scalar"},
     "workspace": {"assembly", "compose", "function", "model"},
-    "kinematics": {"compose", "constraints", "formulations", "function", "iteration", "model", "program", "rotations"}
-    | {"scalar", "workspace"},
     "options": {"formulations", "metadata", "model", "targets"},
     "control": {"compose", "constraints", "formulations", "model", "program", "rotations", "sampled", "scalar"},
     "sim": {
@@ -92,7 +90,9 @@ ALLOWED = {
     },
     "identify": {"control", "drawing", "files", "formulations", "function", "linkwork", "model", "html"}
     | {"compose", "notebook", "options", "parameters", "progress", "sim", "spatial", "workspace"},  # and the version
-    "robot_functions": {"formulations", "function", "identify", "options", "sim", "workspace"},
+    "robot_functions": {"formulations", "function", "identify", "options", "pipeline", "sim", "workspace"},
+    "kinematics": {"compose", "constraints", "control", "drawing", "formulations", "function", "iteration", "linalg"}
+    | {"model", "pipeline", "program", "rotations", "scalar", "sim", "workspace"},
     "robot": {"assembly", "compose", "constraints", "function", "io", "model", "notebook", "parameters"}
     | {"kinematics", "robot_functions", "sampled", "sim", "symbolic"},
     "library": {"forces", "model"},
@@ -163,7 +163,7 @@ ALLOWED = {
         "model",
     }
     | {"robot", "control", "files", "parameters", "report", "sim", "sweep", "symbolic", "view"}
-    | {"drawing", "identify", "linkwork", "options", "targets"},  # the version
+    | {"drawing", "identify", "kinematics", "linkwork", "options", "targets"},  # the version
     "__main__": {"cli"},
 }
 

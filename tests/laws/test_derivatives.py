@@ -120,9 +120,10 @@ def assert_derivatives(name: str, quantity: str, coordinates: str = "tangent", a
         straight = port.name != "q" or coordinates == "ambient"
         directions = np.eye(port.size) if straight else tangent(name, given["q"])
         inputs = [np.broadcast_to(given[p.name], (directions.shape[1], *p.shape)) for p in function.program.inputs]
-        inputs[k] = inputs[k] + 1j * STEP * directions.T
+        inputs[k] = inputs[k] + 1j * STEP * directions.T.reshape(directions.shape[1], *port.shape)
         for output, value in zip(function.program.outputs, plain(name, quantity, inputs), strict=True):
             exact = np.moveaxis(np.imag(value), 0, -1) / STEP
+            exact = exact if port.shape else exact[..., 0]
             assert_close(found[f"d{output.name}_d{port.name}"], exact, scale=1, tolerance=1e-10)
 
 

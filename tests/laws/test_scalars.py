@@ -48,7 +48,8 @@ def test_same_on_every_scalar(quantity: str, method: str, recipe: Recipe):
     assert problem.inputs == {name: x.shape[1:] for name, x in zip(asked.inputs, batch, strict=True)}
     assert list(problem.outputs.values()) == [x.shape for x in expected]
     tally = Tally()
-    counted = problem.evaluate(*([tally.wrap(x) for x in column[0]] for column in batch))
+    wrapped = ([tally.wrap(x) for x in column[0]] if column[0].shape else tally.wrap(column[0]) for column in batch)
+    counted = problem.evaluate(*wrapped)
     check(tuple(_values(part) for part in counted.values()))
 
     program = trace(quantity, problem.evaluate, [Port(*port) for port in problem.inputs.items()])

@@ -21,12 +21,15 @@ def evaluate(
         method = next(m.name for m in methods(quantity) if not m.refusal(model, bool(wrenches)))
     chosen = find_method(quantity, method, model, wrenches=bool(wrenches)) if method else None
     problem = Problem(model, quantity, chosen, frame or None, axes, tuple(wrenches), parameters="standard")
-    arguments: list[Any] = [scalars(x) for x in inputs]
+    shapes = list(problem.inputs.values())[: len(inputs)]
+    arguments: list[Any] = [scalars(x) if shape else np.asarray(x)[()] for x, shape in zip(inputs, shapes, strict=True)]
     if "commands" in problem.inputs and len(inputs) < len(problem.definition.inputs):
         arguments.append([0] * model.commands.size)
     if wrenches:
         arguments.append([scalars(w) for w in wrenches.values()])
-    batch = np.broadcast_shapes(*(np.shape(x)[:-1] for x in inputs))
+    batch = np.broadcast_shapes(
+        *(np.shape(x)[: np.ndim(x) - len(shape)] for x, shape in zip(inputs, shapes, strict=True))
+    )
     found = {name: gathered(part, batch) for name, part in problem.evaluate(*arguments).items()}
     results: tuple[Any, ...] = tuple(
         part.reshape((*batch, *problem.outputs[name])) for name, part in found.items()

@@ -173,4 +173,5 @@ def random_vectors(model, seed: int = 0) -> dict[str, np.ndarray]:
     names = ("tau", "a_known", "tau_known", "v_joints", "commands", "v_ref", "a_ref")
     forces = {name: rng.uniform(-5, 5, sizes(model)[name]) for name in names}
     feet = {name: rng.uniform(0.5, 1, len(model.switched)) for name in ("contacts", "restitution")}
-    return dict(zip("qva", random_state(model, seed), strict=True)) | forces | feet
+    others = forces | feet | {"damping": np.float64(0.3)}
+    return dict(zip("qva", random_state(model, seed), strict=True)) | others

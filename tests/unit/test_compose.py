@@ -96,6 +96,17 @@ def test_options_of_several_quantities():
     assert close(local(q).jacobian, PANDA.jacobian(HAND, q, axes="local"))
 
 
+@pytest.mark.parametrize("name", ["puma560", "stanford", "gough-stewart", "quadruped"])
+def test_a_quantity_takes_as_few_instructions_in_a_list_or_a_function(name):
+    """Methods are chosen by their optimised programs there, too."""
+    robot = linkwork.load(name)
+    for quantity in ("inertia_matrix", "bias", "inverse_dynamics"):
+        alone = robot.compile(quantity)
+        names = ", ".join(port.name for port in alone.program.inputs)
+        own = robot.function(eval(f"lambda robot, {names}: robot.{quantity}({names})"))
+        assert alone.operations == own.operations == robot.compile([quantity]).operations
+
+
 MISTAKES = {
     "unknown quantity": (lambda: PANDA.compile(["bias", "biass"]), UnknownNameError, "did you mean 'bias'"),
     "unknown frame": (lambda: PANDA.compile(["pose:hand", "bias"]), UnknownNameError, "no frame 'hand'"),
@@ -286,6 +297,7 @@ REFUSED = {
     "no shape": (lambda robot, q, target: q, "the argument 'target' has no shape"),
     "stars": (lambda robot, *args: args[0], "arguments of a compiled function have names"),
     "unknown frame": (lambda robot, q: robot.pose("hand", q), "no frame 'hand'"),
+    "no frame": (lambda robot, q: robot.pose(q), r"pose needs a frame\n  got: <TracedArray of shape \(7,\)>\n  fix: "),
     "unknown quantity": (lambda robot, q: robot.mass_matrix(q), "has no attribute 'mass_matrix'"),
     "wrong shape": (lambda robot, q: robot.gravity(q[:3]), "wrong shape"),
     "filled": (lambda robot, q: np.zeros(7).__setitem__(0, q[0]), "np.stack"),
@@ -307,6 +319,12 @@ def test_mistakes_in_the_call():
         PANDA.function(impedance, target=np.eye(4), stiffness=6)
     with pytest.raises(UnsupportedError, match="this is not a function"):
         PANDA.function("bias")
+    with pytest.raises(UnsupportedError, match=r"compiled already\n.*\n  fix: give the Python function"):
+        PANDA.function(IMPEDANCE)
+    with pytest.raises(UnsupportedError, match="compiled already"):
+        PANDA.rollout(np.zeros(7), np.zeros(7), steps=1, outputs=[IMPEDANCE])
+    with pytest.raises(LinkworkError, match=r"jacobian needs a frame\n  got: array.*\n  fix: robot.jacobian"):
+        PANDA.jacobian(np.zeros(7))
     with pytest.raises(ShapeError, match="wrong shape"):
         IMPEDANCE(np.zeros(7), np.zeros(7), np.eye(3), np.ones(6))
 

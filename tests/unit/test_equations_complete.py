@@ -8,10 +8,11 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError
 from linkwork.formulations import QUANTITIES
+from linkwork.scalar import less, less_equal, where
 from linkwork.symbolic.latex import LatexPrinter
 
 NAMES = ("sin", "cos", "sqrt", "sign", "exp", "log", "tanh", "arctan2", "abs", "minimum", "maximum")
-FUNCTIONS = {name: getattr(np, name) for name in NAMES}
+FUNCTIONS = {name: getattr(np, name) for name in NAMES} | {"where": where, "less": less, "less_equal": less_equal}
 STATE = 0.1  # away from home, where a loop's residual would be rounding noise
 
 

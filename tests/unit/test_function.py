@@ -175,6 +175,15 @@ def test_scalar_results(inverse):
     assert energy(Q[0], V[0]) == energy(Q, V)[0] == energy(q=Q[0], v=V[0])
 
 
+def test_scalars_among_several_results():
+    """They are numbers however the function is called, as those of a single result."""
+    robot = linkwork.load("planar2r")
+    f = robot.compile(["kinetic_energy", "potential_energy", "gravity"])
+    q, v = np.ones(2), np.zeros(2)
+    for made in (f(q, v), f(q, v), f(q=q, v=v), f([1, 1], v), f(q, v, threads=2)):
+        assert [type(x) for x in made] == [np.float64, np.float64, np.ndarray]
+
+
 def test_float32(inverse):
     single = linkwork.compile(ARM, "inverse_dynamics", dtype="float32", backend=inverse.backend)
     for inputs in ((Q, V, A), [x.astype(np.float32) for x in (Q, V, A)]):

@@ -7,6 +7,7 @@ import scipy.linalg
 import linkwork
 from linkwork import linalg
 from linkwork.errors import ShapeError
+from linkwork.scalar import linear_algebra
 
 RNG = np.random.default_rng(11)
 ROBOT = linkwork.load("planar2r")
@@ -100,6 +101,76 @@ def test_singular_matrices_of_numbers():
     assert np.allclose(linalg.damped_pinv(A, 0.1), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, (6, 30), (9, 9), (12, 12)])
+def test_singular_values(shape):
+    """Also of graded and singular matrices, in which order soever, and where all are equal."""
+    small, large = min(shape), max(shape)
+    equal = (
+        np.linalg.qr(RNG.normal(size=(large, large)))[0][: shape[0], : shape[1]] if small != large else np.eye(small)
+    )
+    cases = [equal, np.zeros(shape), np.ones(shape), *(matrix(*shape, condition) for condition in CONDITIONS)]
+    rows, columns = (10.0 ** -RNG.uniform(0, 9, (5, n)) for n in shape)
+    cases += [RNG.normal(size=shape) * row[:, None] * column for row, column in zip(rows, columns, strict=True)]
+    cases.append(RNG.normal(size=shape) * np.geomspace(1e-10, 1, shape[0])[:, None])
+    for A in cases:
+        expected = np.linalg.svd(A, compute_uv=False)
+        assert np.abs(linalg.singular_values(A) - expected).max() <= 3e-15 * expected[0]
+    function, values = traced(linalg.singular_values, A)
+    assert values.shape == (small,) and np.abs(values - expected).max() <= 3e-15 * expected[0]
+    if small < 7:
+        many = np.stack(cases)
+        assert np.allclose(function(many), linalg.singular_values(many), rtol=0, atol=1e-14)
+
+
+def test_singular_values_of_large_matrices_converge():
+    for k in range(40):
+        A = RNG.normal(size=(12, 12)) * (10.0 ** -RNG.uniform(0, 8, (12, 1)) if k % 2 else 1)
+        A[-1] = A[0] + 1e-5 * A[-1]
+        expected = np.linalg.svd(A, compute_uv=False)
+        assert np.abs(linalg.singular_values(A) - expected).max() <= 5e-15 * expected[0]
+
+
+def test_rank_where_the_first_rows_are_nearly_dependent():
+    """A nearly stretched arm of two links: rounding of the short second row must not make the third one independent."""
+    for bend in (1e-5, 1e-6, 1e-7):
+        A = np.array([[0, 0], [-bend, -bend / 3], [2.0, 1.0], [0, 0], [0, 0], [1.0, 1.0]])
+        A[:3] = np.linalg.qr(RNG.normal(size=(3, 3)))[0] @ A[:3]
+        W = np.array([0.3, 2.0])
+        X, _ = linear_algebra.weighted_inverse(A.tolist(), W.tolist())
+        half = np.linalg.pinv(A * np.sqrt(W))
+        assert norm(np.array(X) - half.T @ half) <= 1e-14 * norm(half.T @ half)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (6, 1), (6, 4)])
+@pytest.mark.parametrize("rank", [0, 1, 2, 3, 6])
+def test_pseudo_inverse_by_weights(shape, rank):
+    """That of A W A^T, and W A^T times it; what counts as zero are rows of 1e-8 and less."""
+    m, n = shape
+    W = RNG.uniform(0.1, 10, n)
+    A = RNG.normal(size=(m, min(rank, *shape))) @ RNG.normal(size=(min(rank, *shape), n))
+    noise = 1e-10 * RNG.normal(size=shape) if rank else np.zeros(shape)
+    X, Y = map(np.array, linear_algebra.weighted_inverse((A + noise).tolist(), W.tolist()))
+    half = np.linalg.pinv(A * np.sqrt(W), rcond=1e-9) if rank else np.zeros((n, m))
+    condition = np.linalg.norm(half, 2) * np.linalg.norm(A * np.sqrt(W), 2) + 1
+    expected = half.T @ half
+    assert norm(X - expected) <= 1e-8 * condition**2 * norm(expected)
+    assert norm(Y - W[:, None] * A.T @ expected) <= 1e-8 * condition**2 * norm(half)
+    X, Y = map(np.array, linear_algebra.weighted_inverse(A.tolist(), W.tolist()))
+    assert norm(X - expected) <= 1e-14 * condition * norm(expected) and np.array_equal(X, X.T)
+    assert norm(Y - W[:, None] * A.T @ expected) <= 1e-14 * condition * norm(half)
+
+
+def test_volume():
+    for shape in SHAPES:
+        A = matrix(*shape, 1e6)
+        expected = np.linalg.svd(A, compute_uv=False).prod()
+        assert np.isclose(linear_algebra.volume(A.tolist()), expected, rtol=1e-9, atol=1e-16)
+    A = RNG.normal(size=(4, 5))
+    assert np.isclose(linear_algebra.volume(A.tolist()), np.sqrt(np.linalg.det(A @ A.T)), rtol=1e-13)
+    assert linear_algebra.volume([[0.0, 0.0], [1.0, 2.0]]) == linear_algebra.volume([[1.0, 2.0], [0.0, 0.0]]) == 0
+    assert linear_algebra.volume([[1.0, 2.0], [2.0, 4.0]]) < 1e-15
+
+
 def test_batches_and_kinds_of_numbers():
     A, B = np.stack([positive(3) for _ in range(4)]), RNG.normal(size=(5, 4, 3, 3))
     b, damping = RNG.normal(size=(4, 3)), np.linspace(0.1, 1, 4)
@@ -132,6 +203,8 @@ CASES = {
     "wide": (linalg.damped_pinv, matrix(3, 4), 0.2),
     "tall": (linalg.damped_pinv, matrix(4, 3, 1e6), 0.2),
     "undamped": (lambda A: linalg.damped_pinv(A, 0), matrix(2, 3)),
+    "singular values": (linalg.singular_values, matrix(4, 5)),
+    "tall singular values": (linalg.singular_values, matrix(5, 2)),
 }
 
 
@@ -187,6 +260,7 @@ BAD = {
     "solve, length": (lambda: linalg.solve_positive_definite(np.eye(2), np.ones(3)), r"got: \(3,\)"),
     "solve, rows": (lambda: linalg.solve_positive_definite(np.eye(2), np.ones((3, 2))), r"expected: \(\.\.\., 2\)"),
     "solve, axes": (lambda: linalg.solve_positive_definite(np.eye(2), np.ones((4, 2, 2))), "does not fit"),
+    "singular values, vector": (lambda: linalg.singular_values(np.ones(3)), "singular_values: not a matrix"),
     "empty": (lambda: linalg.damped_pinv(np.ones((0, 3)), 0.1), r"damped_pinv: not a matrix"),
 }
 

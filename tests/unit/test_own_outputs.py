@@ -261,8 +261,8 @@ def test_closures_are_read_when_a_run_begins():
 
 def test_setups_are_remembered(monkeypatch):
     module, made = sys.modules["linkwork.sim.plant.own_outputs"], []
-    real = module.shortest_program
-    monkeypatch.setattr(module, "shortest_program", lambda *args: made.append(1) or real(*args))
+    real = module.candidate_programs
+    monkeypatch.setattr(module, "candidate_programs", lambda *args: made.append(1) or real(*args))
     robot = linkwork.load("planar2r")
     for k in (1, 1, 2):
         outputs = ["q", lambda robot, q, k=k: k * robot.gravity(q), "inertia_matrix"]

@@ -84,6 +84,30 @@ def test_inputs_by_name_and_as_dicts():
     assert (step(joints, v, tau, memory, np.full(7, 50.0))[1]["momentum"] == by_place[1]["momentum"]).all()
 
 
+def test_numbers_of_the_robot_as_inputs(tmp_path):
+    """Start and step with other numbers are those of a robot that has them; left out, they are the robot's own."""
+    names = ["payload:panda_link8", "viscous"]
+    step = PANDA.function(MomentumObserver(50.0), period=1e-3, inputs=names)
+    assert step.signature.endswith("memory, payload_panda_link8(10), viscous(7) -> residual(7), memory")
+    load, viscous = np.array([2.0, 0, 0.1, 0.2, 0.02, 0, 0, 0.02, 0, 0.02]), np.arange(7.0)
+    heavy = PANDA.with_payload("panda_link8", 2.0, [0, 0.1, 0.2], [0.02] * 3)
+    heavy = heavy.with_friction({name: {"viscous": x} for name, x in zip(PANDA.joint_names, viscous, strict=True)})
+    q, v, tau = RNG.normal(size=(3, 20, 7))
+    step.save(tmp_path / "step.json")
+    for made in (step, linkwork.SampledFunction.load(tmp_path / "step.json"), pickle.loads(pickle.dumps(step))):
+        for robot, numbers in ((PANDA, {}), (heavy, {"payload:panda_link8": load, "viscous": viscous})):
+            same = robot.function(MomentumObserver(50.0), period=1e-3)
+            expected, memory = same.start(q, v), made.start(q, v, **numbers)
+            assert np.allclose(memory["momentum"], expected["momentum"], rtol=1e-12, atol=1e-13)
+            for _ in range(2):  # the first residual is zero
+                r, memory = made(q, 2 * v, tau, memory, **numbers)
+                other, expected = same(q, 2 * v, tau, expected)
+                assert np.allclose(r, other, rtol=1e-10, atol=1e-9)
+            assert np.abs(r).max() > 1
+    with pytest.raises(UnknownNameError, match="'gravity'"):
+        step(q, v, tau, memory, gravity=[0, 0, -1.62])
+
+
 def test_the_step_is_a_function_of_its_memory():
     """A step depends on what it remembers by the filter's pole: its derivative in closed form."""
     step = PANDA.function(MomentumObserver(50.0), period=1e-3)

@@ -168,6 +168,33 @@ def test_gains_and_memory_of_each_sample():
         assert np.allclose(one.tau, runs.tau[k], **CLOSE)
 
 
+def test_numbers_of_the_robot_as_gains():
+    """An observer with the load that the robot carries sees no contact; without, it has the robot's own numbers."""
+    step = PANDA.function(MomentumObserver(50.0), period=1e-3, inputs=["payload:panda_link8"])
+    load = np.array([2.0, 0, 0.1, 0.2, 0.02, 0, 0, 0.02, 0, 0.02])
+    options: dict[str, Any] = {"dt": 1e-3, "steps": 30, "outputs": ["momentum_observer_residual"]}
+    rubbing = [PANDA.with_friction({PANDA.joint_names[0]: {"viscous": x}}) for x in (1.0, 5.0)]
+    others = [each.function(MomentumObserver(50.0), period=1e-3, inputs=["viscous"]) for each in rubbing]
+    assert others[0].program.digest == others[1].program.digest
+    free, same, less, more = (PANDA.rollout(Q0, V0, observers=[each], **options).momentum_observer_residual
+                              for each in (RESIDUAL, step, *others))  # fmt: skip
+    assert np.allclose(free, same, rtol=1e-11, atol=1e-11)
+    assert np.allclose(more - free, 5 * (less - free), rtol=1e-9, atol=1e-9) and np.abs(less - free).max() > 0.1
+    options |= {"vary": {"payload:panda_link8": np.tile(load, (5, 1))}}
+    free, carrying = (
+        PANDA.rollout(Q0, V0, observers=[step], **options | more).momentum_observer_residual
+        for more in ({}, {"gains": {"payload_panda_link8": load},
+                          "memory": {"momentum_observer": step.start(Q0, V0, payload_panda_link8=load)}})
+    )  # fmt: skip
+    heavy = PANDA.with_payload("panda_link8", 2.0, [0, 0.1, 0.2], [0.02] * 3)
+    expected = heavy.rollout(Q0, V0, observers=[heavy.function(MomentumObserver(50.0), period=1e-3)], dt=1e-3,
+                             steps=30, outputs=options["outputs"])  # fmt: skip
+    assert np.allclose(carrying, expected.momentum_observer_residual, rtol=1e-9, atol=1e-9)
+    assert np.abs(free).max() > 10 * np.abs(carrying).max()
+    with pytest.raises(LinkworkError, match=r"more than the initial state\n  got: payload_panda_link8"):
+        PANDA.rollout(Q0, V0, observers=[step], **options, gains={"payload_panda_link8": load})
+
+
 def test_floating_bases_loops_and_motors_alone():
     """Tau of the motors alone; observers see tau of all joints; the memory starts from the initial state."""
     quad = linkwork.load("quadruped")

@@ -77,7 +77,9 @@ def test_loops(backend):
 
     check(linkwork.load("four-bar").compile("assemble", inputs=["geometry:coupler"], backend=backend))
     pendulum = {"name": "pendulum", "joints": [{"name": "hinge", "alpha": "pi/2", "M": 1, "MX": 0.3, "ZZ": 0.1}]}
-    check(linkwork.load(pendulum).function(settled, inputs=["gravity"], backend=backend))
+    f = linkwork.load(pendulum).function(settled, inputs=["gravity"], backend=backend)
+    check(f)
+    assert len(f.program.loops) == 2 and [len(each.program.loops) for each in f.stages()] == [1, 1]
 
 
 def test_prepared_is_as_good_as_plain():
@@ -156,11 +158,14 @@ def test_derivatives_along_loops():
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 def test_stages_in_c(tmp_path):
-    f = linkwork.load("planar2r").compile("inverse_dynamics", inputs=["payload:tip", "gravity"])
-    for name, each in zip(("before", "after"), f.stages(), strict=True):
+    arm = linkwork.load("planar2r")
+    f = arm.compile("inverse_dynamics", inputs=["payload:tip", "gravity"])
+    loop = arm.function(lambda robot, q: linkwork.repeat(lambda x: x + robot.gravity(x), q, 3), inputs=["gravity"])
+    parts = zip(("before", "after", "before_loop", "after_loop"), (*f.stages(), *loop.stages()), strict=True)
+    for name, each in parts:
         folder = tmp_path / name
         each.to_c(folder, name=name)
-        command = ["gcc", "-std=c99", "-Wall", "-Werror", f"{name}.c", f"{name}_test.c", "-lm", "-o", name]
+        command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"{name}.c", f"{name}_test.c", "-lm", "-o", name]
         subprocess.run(command, cwd=folder, check=True)
         assert "0 wrong" in subprocess.run([f"./{name}"], cwd=folder, capture_output=True, text=True).stdout
 

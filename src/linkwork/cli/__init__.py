@@ -26,6 +26,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "ik": ("inverse_kinematics.inverse_kinematics", "Solve for joint positions at which a frame has a pose."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
+    "time-path": ("time_path.time_path", "Find the fastest motion along a path within limits."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
     "excite": ("excite.excite", "Find an exciting trajectory for identification."),
     "identify": ("identify.identify", "Identify dynamic parameters from recordings of a motion."),

@@ -175,6 +175,14 @@ def numbers(text: str, option: str) -> list[float]:
     return [number(part, option) for part in text.split(",")]
 
 
+def named_numbers(text: str) -> tuple[str, list[float]]:
+    """Return the name and the numbers of NAME=VALUES, the value of ``--inputs``."""
+    name, equals, values = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not of the form NAME=VALUES", param_hint="--inputs")
+    return name.strip(), numbers(values, "--inputs")
+
+
 def number(text: str, option: str) -> float:
     try:
         return float(text)

@@ -13,18 +13,28 @@ import typer
 
 from ..constraints import row_names
 from ..errors import LinkworkError
-from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of
+from ..formulations import QUANTITIES, VARIABLES, Variable, quantity_of, sizes
 from ..function import Function
-from ..inspection.states import entries, neutral, unit
+from ..inspection.states import DAMPING, entries, is_number, neutral, unit
 from ..model import Model
 from ..parameters import parameter_vector
 from ..table import Table
-from .common import Json, Source, among, method_option, numbers, option, require_suffix, takes_robot, takes_several
+from .common import (
+    Json,
+    Source,
+    among,
+    method_option,
+    named_numbers,
+    option,
+    require_suffix,
+    takes_robot,
+    takes_several,
+)
 from .printing import console, print_json, progress, say, show
 from .states import SUFFIXES, Result, csv_text, parse, read_states, write_results
 
 VECTORS = ("q", "v", "a", "tau", "a_known", "tau_known", "v_joints", "commands", "contacts", "restitution")
-VECTORS += ("v_ref", "a_ref", "positions", "guess")
+VECTORS += ("v_ref", "a_ref", "positions", "guess", "damping")
 
 
 def _with_quantities(command: Callable[..., None]) -> Callable[..., None]:
@@ -39,7 +49,7 @@ def _vector(name: str) -> inspect.Parameter:
     """Return the option of a vector; its help is from the table of variables."""
     variable = VARIABLES[name]
     unit = variable.unit if isinstance(variable.unit, str) else "{} ({})".format(*variable.unit)
-    default = " Default: all 1." if name == "contacts" else ""
+    default = {"contacts": " Default: all 1.", "damping": f" Default: {DAMPING}."}.get(name, "")
     text = f"{variable.meaning[0].upper()}{variable.meaning[1:]}, {unit}.{default}"
     annotation = Annotated[str | None, option("VALUES", text, f"--{name.replace('_', '-')}")]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
@@ -47,14 +57,6 @@ def _vector(name: str) -> inspect.Parameter:
 
 def _given(texts: dict[str, Any]) -> dict[str, Any]:
     return {name: text for name, text in texts.items() if text is not None}
-
-
-def _numbers(text: str) -> tuple[str, list[float]]:
-    """Return the name and the numbers of NAME=VALUES."""
-    name, equals, values = text.partition("=")
-    if not equals:
-        raise typer.BadParameter(f"{text!r} is not of the form NAME=VALUES", param_hint="--inputs")
-    return name.strip(), numbers(values, "--inputs")
 
 
 def _shaped(name: str, values: list[float], shape: tuple[int, ...]) -> np.ndarray:
@@ -141,7 +143,7 @@ def evaluate(
     if thread_count != "auto" and not (isinstance(thread_count, int) and thread_count):
         raise typer.BadParameter(f"{threads!r} is neither a positive number nor auto", param_hint="--threads")
     quantities = quantity[0] if len(quantity) == 1 else quantity
-    values = dict(_numbers(text) for text in inputs or ())
+    values = dict(named_numbers(text) for text in inputs or ())
     function = robot.compile(quantities, method=method, frame=frame, axes=axes, inputs=[*values], dtype=dtype)
     shapes = {each.name: each.array(port).shape for port in function.program.inputs
               if (each := function.label.nominal.get(port.name))}  # fmt: skip
@@ -156,7 +158,8 @@ def evaluate(
     else:
         state |= {name: neutral(model, name) for name in missing}
     with progress("compiling and evaluating"):
-        result = function(**{name: state[name] for name in vectors}, **values, threads=thread_count)
+        given = {name: state[name][..., 0] if is_number(name) else state[name] for name in vectors}
+        result = function(**given, **values, threads=thread_count)
     arrays = result if len(outputs) > 1 else (np.asarray(result),)
     names_of_outputs = [port.name for port in function.program.outputs]
     results = [
@@ -191,10 +194,11 @@ def evaluate(
 def _defaults(model: Model, missing: Sequence[str]) -> str:
     """Return a sentence on the defaults of the vectors that were not given."""
     home = [name for name in missing if name in ("q", "positions", "guess") and model.home]
-    zero = [name for name in missing if name != "contacts" and name not in home]
+    zero = [name for name in missing if name not in ("contacts", "damping", *home)]
     parts = {
         "at home": ", ".join(home),
         "zero": ", ".join(zero),
+        str(DAMPING): "damping" if "damping" in missing else "",
         "on the ground": ", ".join(entries(model, "contacts")) if "contacts" in missing else "",
     }
     return " ".join(f"Not given, so {where}: {names}." for where, names in parts.items() if names)
@@ -208,6 +212,7 @@ def _frame_needed(quantity: str, robot: str, frames: Sequence[str]) -> LinkworkE
 def _labels(model: Model, output: Variable) -> list[list[str]]:
     """Return the names along each axis of an output."""
     names = {"residual": row_names(model), "frames": list(model.frames)}
+    names |= {size: [f"sigma{k + 1}" for k in range(sizes(model)[size])] for size in ("whole", "part")}
     if "adaptive" in output.shape:
         names["adaptive"] = list(parameter_vector(model, "standard", ["IA"]).names)
     if "parameters" in output.shape:

@@ -15,7 +15,7 @@ from ..formulations import layouts, sizes
 from ..formulations.quantity import VARIABLES
 from ..metadata import PORT_NAME
 from ..model import Model
-from ..program import Port
+from ..program import Port, Program
 from ..program.graph import Node
 from ..program.trace import LEAK
 from ..program.traced_array import TracedArray
@@ -46,6 +46,9 @@ class Input:
 
 def named_arguments(function: Callable[..., Any], where: str) -> list[inspect.Parameter]:
     """Return the arguments of a function of one's own after the robot, which are passed by name."""
+    if isinstance(getattr(function, "program", None), Program):
+        fix = "give the Python function from which it was compiled"
+        raise UnsupportedError("this function is compiled already", where=where, got=repr(function)[:80], fix=fix)
     try:
         _robot, *parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:

@@ -9,13 +9,12 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ..codegen.optimised import optimised
 from ..errors import LinkworkError, UnknownNameError
 from ..formulations import Problem, layouts, methods
 from ..function import Function
 from ..metadata import Label
 from ..model import Model, NumberInput
-from ..pipeline import CHOOSING, choose, close_methods, instructions, nominal_of, tangents
+from ..pipeline import CHOOSING, choose, close_methods, fewest, nominal_of, tangents
 from ..program import Port, Program, trace
 from ..program.graph import StrictGraph
 
@@ -37,7 +36,7 @@ def compiled(
     numbers: Mapping[str, NumberInput] = {},
 ) -> Function:
     """Trace with the combination of methods that gives the fewest instructions, and compile."""
-    program, problems = shortest_program(name, ports, run, asked)
+    problems, _, program = fewest(candidate_programs(name, ports, run, asked))
     if twice := [port.name for port in program.outputs if port.name in numbers]:
         fix = f'give the output another name: {{"my_name": "{twice[0]}", ...}}'
         raise LinkworkError("an output has the name of an input", where=name, got=twice[0], fix=fix)
@@ -58,15 +57,15 @@ def compiled(
         meanings=meanings,
     )
     along = partial(tangents, model, numbers) if Port("q", (model.nq,)) in ports else None
-    return Function(optimised(program), label, dtype, backend, None, along)
+    return Function(program, label, dtype, backend, None, along)
 
 
-def shortest_program(
+def candidate_programs(
     name: str, ports: Sequence[Port], run: Run, asked: Mapping[str, str]
-) -> tuple[Program, list[Problem]]:
-    """Return the program by the combination of methods that gives the fewest instructions, and its quantities."""
+) -> list[tuple[list[Problem], Program]]:
+    """Return the quantities and their traced program by each combination of methods that may be the shortest."""
 
-    def traced(methods: Mapping[str, str]) -> tuple[Program, list[Problem]]:
+    def traced(methods: Mapping[str, str]) -> tuple[list[Problem], Program]:
         problems: list[Problem] = []
 
         def call(*values: Any) -> Mapping[str, Any]:
@@ -74,18 +73,14 @@ def shortest_program(
             problems.extend(used)
             return results
 
-        return trace(name, call, ports, StrictGraph()), problems
+        return problems, trace(name, call, ports, StrictGraph())
 
-    program, problems = traced(asked)
+    problems, program = traced(asked)
     open_to: dict[str, list[str]] = {}
     for problem in problems:
         if problem.method is not None and problem.quantity not in asked:
             open_to.setdefault(problem.quantity, close_methods(problem))
-    for choice in _combinations(open_to, problems):
-        other, used = traced({**asked, **choice})
-        if instructions(other) < instructions(program):
-            program, problems = other, used
-    return program, problems
+    return [(problems, program), *(traced({**asked, **choice}) for choice in _combinations(open_to, problems))]
 
 
 def _combinations(open_to: Mapping[str, list[str]], problems: Sequence[Problem]) -> Iterator[dict[str, str]]:

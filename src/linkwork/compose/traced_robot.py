@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, UnknownNameError
+from ..errors import ShapeError, UnknownNameError
 from ..formulations import QUANTITIES, Problem
 from ..model import Model, command_vector, number_inputs
-from ..pipeline import HasModel, bound, model_of
+from ..pipeline import HasModel, bound, checked_frame, model_of
 from ..program.graph import Node
 from ..program.traced_array import TracedArray, nested_nodes
 from .method_combinations import with_method
@@ -90,9 +90,7 @@ class TracedRobot:
         if quantity == "regressor":
             options["parameters"] = named.pop("parameters", "standard")
         if QUANTITIES[quantity].of_frame and "frame" not in options:
-            if not values:
-                raise LinkworkError(f"{quantity} needs a frame", fix=f'robot.{quantity}("frame", q)')
-            options["frame"], values = values[0], values[1:]
+            options["frame"], values = checked_frame(quantity, *values[:1]), values[1:]
         problem = self._problem(quantity, tuple(wrenches or ()), options)
         inputs = self._bound(problem, values, named)
         if wrenches:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from ..constraints import row_names
 from ..model import Layout, Model, Segment
-from .quantity import ACCELERATION, FORCE, VELOCITY, Quantity
+from .quantity import ACCELERATION, FORCE, VARIABLES, VELOCITY, Quantity
 from .regressor import standard_parameters
 
 _cache: WeakKeyDictionary[Model, dict[str, Layout]] = WeakKeyDictionary()  # a model does not change
@@ -46,6 +46,7 @@ def _layouts(model: Model) -> dict[str, Layout]:
 def sizes(model: Model) -> dict[str, int]:
     """Return the sizes in shapes, by name: of each kind of vector, and others."""
     others = {"residual": len(row_names(model)), "frames": len(model.frames)}
+    others |= {"whole": min(6, model.nv), "part": min(3, model.nv)}  # singular values of a Jacobian
     others["parameters"] = len(standard_parameters(model))
     others["adaptive"] = len(standard_parameters(model, ("IA",)))
     return {kind: layout.size for kind, layout in layouts(model).items()} | others
@@ -54,6 +55,6 @@ def sizes(model: Model) -> dict[str, int]:
 def joint_vectors(model: Model, quantity: Quantity) -> dict[str, Layout]:
     """Return the layouts of those inputs and outputs of a quantity that are joint vectors, by name."""
     by_kind = layouts(model)
-    inputs = {name: by_kind[name] for name in quantity.inputs}
+    inputs = {name: by_kind[name] for name in quantity.inputs if VARIABLES[name].shape}
     outputs = {each.name: each.shape for each in quantity.outputs if len(each.shape) == 1}
     return inputs | {name: by_kind[str(kind)] for name, (kind,) in outputs.items() if kind in by_kind}

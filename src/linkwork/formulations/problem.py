@@ -86,8 +86,8 @@ class Problem:
             )
         if self.known is not None and "positions" not in definition.inputs:
             raise UnsupportedError(f"{name} has no known joints", where=where, got=f"known={[*self.known]}")
-        if "contacts" in definition.inputs and self.dtype != "float64":
-            message = "which equations of the contacts follow from others is decided by more digits than this type has"
+        if definition.decides_rank and self.dtype != "float64":
+            message = "which equations follow from others is decided by more digits than this type has"
             raise UnsupportedError(message, where=name, got=self.dtype, expected="float64")
         for frame in (self.frame, *self.wrenches):
             if frame is not None:

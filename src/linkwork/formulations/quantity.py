@@ -13,8 +13,11 @@ Unit = str | tuple[str, str]  # joint vectors have two: for a joint that turns, 
 
 POSITION, VELOCITY, ACCELERATION, FORCE = ("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N")
 BUILT_IN = ("gravity", "friction", "rotors", "springs", "surroundings")  # what a quantity may include besides links
+TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")  # names of rows
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 SIZES = {"q": "nq", "v": "nv", "a": "nv", "tau": "forces", "v_joints": "joints"}  # as documented; others are words
 SIZES |= {"v_ref": "nv", "a_ref": "nv"}
+SIZES |= {"whole": "min(6, nv)", "part": "min(3, nv)"}
 SIZES |= {"a_known": "driven", "tau_known": "free", "contacts": "contacts", "restitution": "contacts"}
 WIDTH = 112  # characters of a line of text
 
@@ -93,6 +96,7 @@ VARIABLES = {
         ),
         Variable("positions", ("positions",), POSITION, "positions of the known joints"),
         Variable("guess", ("guess",), POSITION, "positions of all joints, near the result"),
+        Variable("damping", (), "m, rad", "damping, 0 or more, in the unit of the Jacobian"),
         Variable("commands", ("commands",), "SI", "command inputs of force laws, such as thrusts", "u"),
         Variable(
             "contacts",
@@ -129,6 +133,7 @@ class Quantity:
         of_joints: inputs and outputs are joint forces and motions only, so that grouping inertia parameters does not
             change the result.
         of_loops: it says something of robots with loops alone.
+        decides_rank: it decides which of its equations follow from others, which takes float64.
         details: further sentences of its documentation.
         options: further arguments of the robot's function, as they are documented.
     """
@@ -144,6 +149,7 @@ class Quantity:
     takes_wrenches: bool = False
     of_joints: bool = False
     of_loops: bool = False
+    decides_rank: bool = False
     details: str = ""
     options: tuple[str, ...] = ()
 

@@ -7,14 +7,13 @@ from dataclasses import replace
 from ..constraints import assembly_loop
 from ..errors import UnknownNameError
 from ..model import Model
-from . import centroidal, contact, frame_motion, rates
+from . import centroidal, contact, frame_motion, operational_space, rates
 from . import quantities as of
 from .adaptive_regressor import adaptive_regressor
 from .derivatives import QUANTITIES as OF_SLOPES
 from .derivatives import dynamics
-from .quantity import BUILT_IN, FORCE, POSITION, VARIABLES, Quantity, Variable
+from .quantity import BUILT_IN, FORCE, POSITION, TWIST, VARIABLES, WRENCH, Quantity, Variable
 
-TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 POSE = ("x", "y", "z", "1"), ("x", "y", "z", "origin")  # rows and columns
 A, TAU, V_JOINTS, A_JOINTS, CUT_FORCES = (VARIABLES[name] for name in ("a", "tau", "v_joints", "a_joints", "forces"))
 M = Variable("M", ("v", "v"), "SI", "inertia matrix")
@@ -23,7 +22,7 @@ CONTACT_FORCES = Variable(
     ("contacts", 6),
     "N, N m",
     "contact forces of the ground, a row for each contact: force, then moment about its frame's origin, in world axes",
-    labels=(None, ("fx", "fy", "fz", "mx", "my", "mz")),
+    labels=(None, WRENCH),
 )
 
 
@@ -276,6 +275,7 @@ QUANTITIES = {
             (Variable("A", ("frames", 6), "m/s^2, rad/s^2", labels=(None, TWIST)),),
             details="In the order of ``robot.frame_names``, in world axes, without gravity.",
         ),
+        *operational_space.QUANTITIES,
         Quantity(
             "center_of_mass_jacobian",
             "3 x nv, velocity of the centre of mass per velocity",
@@ -445,6 +445,7 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            decides_rank=True,
             details=(
                 "``contacts``: 1 for each contact of ``robot.model.switched`` on the ground, which is held there, "
                 "otherwise 0."
@@ -459,6 +460,7 @@ QUANTITIES = {
             BUILT_IN,
             takes_wrenches=True,
             of_joints=True,
+            decides_rank=True,
             details=(
                 "The smallest contact forces for which joints without motors need no force, and the joint forces. What"
                 " contacts cannot provide remains in tau of those joints, the first six entries for a floating base. A"
@@ -476,6 +478,7 @@ QUANTITIES = {
             ),
             ("rotors",),
             of_joints=True,
+            decides_rank=True,
             details=(
                 "The contacts with 1 in ``contacts`` stop, or rebound along the normal of the ground by their "
                 "coefficient of restitution."

@@ -19,8 +19,9 @@ from ..table import Table
 
 METHOD_NAMES = tuple(dict.fromkeys(method.name for method in METHODS))
 RARE = (  # columns that are shown only if there are any
-    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "sign", "abs", "min", "max", "compare", "select", "neg",
+    "div", "sqrt", "sincos", "exp", "log", "tanh", "atan2", "choose", "neg",
 )  # fmt: skip
+CHOICES = ("sign", "abs", "min", "max", "compare", "select")  # shown together, as "choose"
 SHOWN = ("mul", "add", "sincos")
 HEADS = {"sincos": ("sin", "cos"), "instructions": ("instr.", "")}
 DYNAMICS = ("inverse_dynamics", "forward_dynamics", "inertia_matrix")
@@ -261,7 +262,8 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
         of_stage = [row for row in rows if stage in row]
         counted = [row[stage] for row in of_stage]
         counted += [each for turns in map(_turns, counted) for _, each in turns]
-        names = [key for key in Operations().to_dict() if key not in RARE or any(each[key] for each in counted)]
+        counted = [*map(_columns, counted)]
+        names = [key for key in _columns(Operations().to_dict()) if key not in RARE or any(x[key] for x in counted)]
         result: list[list[Any]] = []
         for quantity, some in groupby(of_stage, key=lambda row: row["quantity"]):
             group = list(some)
@@ -270,10 +272,22 @@ def count_tables(facts: Mapping[str, Any]) -> Iterator[Table]:
             for row in group:
                 title = f"  {row['method']}" if row["method"] else quantity
                 for head, each in ((title, row[stage]), *_turns(row[stage])):
-                    result.append([head, *(each[name] or (None if name in RARE else 0) for name in names)])
+                    shown = _columns(each)
+                    result.append([head, *(shown[name] or (None if name in RARE else 0) for name in names)])
         columns = [("quantity", "  method"), *(HEADS.get(name, name) for name in names)]
         yield Table(f"{facts['robot']}: operations {when}", columns, result)
+        if "choose" in names:
+            notes.append("choose: signs, absolute values, minima, maxima, comparisons and choices by them.")
     yield Table("", [], [], [*notes, *facts["refused"]])
+
+
+def _columns(operations: Mapping[str, Any]) -> dict[str, Any]:
+    """Return operations by column of the table, those of ``CHOICES`` together."""
+    columns: dict[str, Any] = {}
+    for name, number in operations.items():
+        column = "choose" if name in CHOICES else name
+        columns[column] = columns.get(column, 0) + number if name in CHOICES else number
+    return columns
 
 
 def _turns(operations: Mapping[str, Any], indent: str = "  ") -> list[tuple[str, Mapping[str, Any]]]:

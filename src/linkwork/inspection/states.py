@@ -8,13 +8,14 @@ import numpy as np
 
 from ..assembly import Assembler
 from ..compose import compile
-from ..formulations import layouts, sizes
+from ..formulations import VARIABLES, layouts, sizes
 from ..model import Model
 from ..robot import Robot
 from ..sim import zero
 
 SPREAD = 0.3  # rad and m, of random positions around home
 BEYOND = 1e-2  # rad and m, from the guess of an assembly to its known positions
+DAMPING = 0.1  # m and rad, of a pseudo-inverse
 WELL = 1e-2  # least conditioning, so that methods can be compared
 INERTIA, VISCOUS, STIFFNESS = (
     ("kg m^2", "kg"),
@@ -24,14 +25,22 @@ INERTIA, VISCOUS, STIFFNESS = (
 
 
 def entries(model: Model, vector: str) -> list[str]:
-    """Return the names of the entries of a vector: q, v, a, tau, ..."""
-    return list(layouts(model)[vector].names)
+    """Return the names of the entries of a vector: q, v, a, tau, ...; a number has one entry, of its own name."""
+    return [vector] if is_number(vector) else list(layouts(model)[vector].names)
+
+
+def is_number(name: str) -> bool:
+    """Return whether an input is one number instead of a vector."""
+    return name in VARIABLES and not VARIABLES[name].shape
 
 
 def neutral(model: Model, vector: str) -> np.ndarray:
-    """Return the default of a vector: zeros, identity rotations, the home of a robot with loops, all contacts on."""
+    """Return the default of a vector: zeros, identity rotations, the home of a robot with loops, all contacts on, some
+    damping."""
     if vector == "contacts":
         return np.ones(len(model.switched))
+    if vector == "damping":
+        return np.array([DAMPING])
     if vector == "positions":
         return zero(model)[_known_places(model)]
     return zero(model) if vector in ("q", "guess") else np.zeros(sizes(model)[vector])
@@ -78,6 +87,7 @@ def random_states(robot: Robot, count: int, seed: int = 0) -> dict[str, np.ndarr
     others = ("v", "v_joints", "a", "tau", "a_known", "tau_known", "commands", "v_ref", "a_ref")
     contacts = rng.integers(0, 2, (count, len(model.switched))).astype(float)
     states = {"q": q, "contacts": contacts, "restitution": 0.5 * contacts}
+    states["damping"] = np.full(count, DAMPING)
     states |= {"positions": q[:, _known_places(model)] + BEYOND, "guess": q}
     return states | {name: rng.standard_normal((count, sizes(model)[name])) for name in others}
 

@@ -1,10 +1,11 @@
-"""Inverse kinematics: joint positions for poses, positions, directions and other tasks of frames."""
+"""Kinematics: joint positions for poses and other tasks, and the fastest motion along a path."""
 
-from .closed_form import ClosedForm, closed_form
+from .closed_forms import ClosedForm, closed_form
 from .inverse import Solutions
 from .path_following import FollowedPath
 from .steps import Solution, solve
 from .tasks import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, Task
+from .timed_path import TimedPath
 
 __all__ = [
     "CenterOfMass",
@@ -19,6 +20,7 @@ __all__ = [
     "Solution",
     "Solutions",
     "Task",
+    "TimedPath",
     "closed_form",
     "solve",
 ]

@@ -53,7 +53,7 @@ class Solutions:
         iterations: Number of Newton's steps from all starts.
         valid: Whether the target makes sense: finite numbers, matrices that are rotations.
         unseen: For all solutions: the share of starts that lead to solutions that are not among them is smaller, with
-            95 % confidence; 0 for closed forms.
+            95 % confidence. 0 for closed forms, or 1 where these give no solution.
         robot: Name of the robot, for messages.
 
     Example:
@@ -165,12 +165,11 @@ class Search:
             self._improve(todo, q, error, *self._steps(at[todo], np.take_along_axis(every, first, axis=1)[:, 0]))
             todo = todo[~(error[todo] <= self.tolerance)]
         tried = [q[todo]]
-        for number in range(min(self.restarts, NEAREST) if exact else self.restarts):
+        for number in range(min(self.restarts, NEAREST) if exact else self.restarts):  # closed forms miss few
             if not todo.size:
                 break
             near = self.problem.restarted(start[todo], number)
-            if not exact:
-                self._improve(todo, q, error, *self.stages(at[todo], near))
+            self._improve(todo, q, error, *self.stages(at[todo], near))
             keep = ~(error[todo] <= self.tolerance)
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
@@ -255,7 +254,12 @@ class Search:
         for place in range(1, q.shape[1]):  # of solutions that coincide, the first
             same = _same(self.problem, np.where(present[:, :place, None], q[:, :place], np.nan), q[:, place])
             present[:, place] &= ~same
-        return q, present & self.valid[:, None], np.zeros(len(every))
+        present &= self.valid[:, None]
+        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
+        if none.size:
+            q[none, 0], error = self.globally(none, self.guess[none])
+            present[none, 0] = error <= self.tolerance
+        return q, present, np.where(np.isin(every, none), 1.0, 0.0)
 
     def _in_closed_form(self, at: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""

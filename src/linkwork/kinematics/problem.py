@@ -17,7 +17,7 @@ from ..function import Function
 from ..model.coordinates import real_numbers
 from ..program.traced_array import TracedArray, nested_nodes
 from ..workspace import Cache, Workspace
-from .closed_form import ClosedForm, closed_form
+from .closed_forms import ClosedForm, closed_form
 from .nearest import nearest
 from .steps import System, position_limits, solve
 from .tasks import Pose, Task, listed, require_shape

@@ -117,7 +117,7 @@ def three_joints(axes: Sequence[Axis], start: Any, end: Any) -> list[Values]:
 
 def from_base(axes: Sequence[Axis], start: Any, end: Any) -> list[Values]:
     """Return the values of three joints, found from what the motion of the first one keeps."""
-    first, second, third = axes
+    first, second, _ = axes
     if not first.turns:
         return turn_between_slides(axes, start, end) if second.turns else three_slides(axes, start, end)
     return two_turning(axes, start, end) if second.turns else second_slides(axes, start, end)
@@ -296,9 +296,9 @@ def has_parallel_axes(axes: Sequence[Axis]) -> bool:
 def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
     """Return the values of an arm whose axes 2, 3 and 4 are parallel: they keep heights along their direction w.
 
-    So the heights of a point and of the direction of axis 6 give two equations in joints 1 and 5. If they determine a
-    quartic, joint 5 follows from joint 1. Usually axes 5 and 6 meet, and one equation has joint 1 alone. Where axis 6 is
-    parallel too, joint 6 is free: it brings the elbow as near to a right angle as it can, so that joint 3 exists.
+    So the heights of a point and of the direction of axis 6 give two equations in joints 1 and 5. Usually axes 5 and 6
+    meet, and one equation has joint 1 alone; else both give a quartic. Where axis 6 is parallel to w too, joint 6 is
+    free. It then brings the elbow as near to a right angle as it can, so that joint 3 exists.
     """
     first, fifth, sixth = axes[0], axes[4], axes[5]
     w, R = axes[1].w, G[0]
@@ -306,16 +306,11 @@ def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
     p3, p4 = (axis.p - w * (w @ (axis.p - p2)) for axis in axes[2:4])
     end, axis = R @ p6 + G[1], R @ sixth.w
     x, v = across(first.w, end - first.p), across(first.w, axis)  # what joint 1 turns back
-    left = np.stack(
-        [
-            np.stack([w @ (end - x), w @ x, -w @ np.cross(first.w, x)]),
-            np.stack([w @ (axis - v), w @ v, -w @ np.cross(first.w, v)]),
-        ]
-    )
+    left = np.stack([np.stack([w @ (each - e), w @ e, -w @ np.cross(first.w, e)]) for each, e in ((end, x), (axis, v))])
     y, z = across(fifth.w, p6 - p5), across(fifth.w, sixth.w)
     K = np.array([[w @ y, w @ np.cross(fifth.w, y)], [w @ z, w @ np.cross(fifth.w, z)]])
     left = left - np.outer([w @ (p6 - y), w @ (sixth.w - z)], ONE)  # = K (c5, s5)
-    values, singular, null = np.linalg.svd(K)
+    directions, singular, _ = np.linalg.svd(K)
     elbow = (p3 - p2) @ (p3 - p2) + (p4 - p3) @ (p4 - p3)  # square of the distance from 2 to 4 with a right angle at 3
     pairs: list[tuple[Turn, Turn, Turn]] = []
     if singular[1] > SAME:
@@ -326,20 +321,19 @@ def parallel_axes(axes: Sequence[Axis], G: Displacement) -> list[Values]:
             n = R.T @ rotated(first.w, q1, w)
             pairs.append((q1, q5, turn_between(sixth.w, n, rotated(fifth.w, backward(q5), w))))
     else:
-        for q1 in turns_on_line(values[:, 1] @ left):
+        for q1 in turns_on_line(directions[:, 1] @ left):
             n = R.T @ rotated(first.w, q1, w)  # joint 6 turns it to w turned back by joint 5
             stretched = length(across(sixth.w, n)) < SHORT
-            for k, (q6, q5) in enumerate(two_turns(sixth.w, fifth.w, w, n)):
-                c5, s5 = backward(q5)
-                x = fifth.back((c5, s5), p4) - p6
+            for k, turns in enumerate(two_turns(sixth.w, fifth.w, w, n)):
+                q6, q5 = map(backward, turns)
+                x = fifth.back(q5, p4) - p6
                 u, v = across(sixth.w, x), -np.cross(sixth.w, x)
                 m, u, v = (rotated(first.w, backward(q1), R @ e) for e in (x - u, u, v))
                 m = across(w, m + first.back(q1, end) - p2)
                 u, v = across(w, u), across(w, v)
                 bent = np.stack([m @ m + u @ u - elbow, 2 * m @ u, 2 * m @ v])
                 free = turns_on_line(bent, nearest=True)[k]
-                q6 = [np.where(stretched, new, old) for new, old in zip(free, backward(q6), strict=True)]
-                pairs.append((q1, (c5, s5), (q6[0], q6[1])))
+                pairs.append((q1, q5, (np.where(stretched, free[0], q6[0]), np.where(stretched, free[1], q6[1]))))
     signs, u = [float(np.sign(axis.w @ w)) for axis in axes[1:4]], normal_to(w)
     solutions = []
     for q1, q5, q6 in pairs:

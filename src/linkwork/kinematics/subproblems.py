@@ -1,7 +1,8 @@
 """Subproblems of inverse kinematics with all their real solutions, for traced numbers.
 
-A turn is a pair (cosine, sine), NaN where a problem has no solution. Every square root is taken of a product of factors, not of a difference of squares, so few digits are lost where
-two solutions meet. Lengths are in units of the robot's size.
+A turn is a pair (cosine, sine), NaN where a problem has no solution. Every square root is taken of a product of
+factors, not of a difference of squares, so few digits are lost where two solutions meet. Lengths are in units of the
+robot's size.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ Turn = tuple[Any, Any]
 NONE = 1e-56  # square of the product of two lengths without a direction
 TOUCH = 1e-5  # relative: a square of -TOUCH counts as zero, so that no double root is lost to rounding
 SHORT = 1e-13  # the radius of a circle that is a point to rounding: every turn solves its problem
+NO_LINE = 1e-14  # the smallest quadratic part of a conic: without one, a line would be infinitely far away
 BISECTIONS, NEWTON_STEPS = 54, 3
 
 
@@ -54,8 +56,12 @@ def turn_of(x: Any, y: Any) -> Turn:
 
 
 def turn_between(w: np.ndarray, a: Any, b: Any) -> Turn:
-    """Return the turn about ``w`` from the direction of ``a`` to that of ``b`` (Paden-Kahan's first subproblem)."""
-    return turn_of(across(w, a) @ b, w @ np.cross(a, b))
+    """Return the turn about ``w`` from the direction of ``a`` to that of ``b`` (Paden-Kahan's first subproblem).
+
+    Both lose their parts along ``w`` first: next to an axis, rounding of these would be larger than the rest.
+    """
+    a, b = across(w, a), across(w, b)
+    return turn_of(a @ b, w @ np.cross(a, b))
 
 
 def turns_on_line(form: Any, nearest: bool = False) -> list[Turn]:
@@ -117,26 +123,30 @@ def turns_on_conic(Q: Any) -> list[Turn]:
     axes = np.cos(angle), np.sin(angle)
     d, e = axes[0] * Q[0, 1] + axes[1] * Q[0, 2], axes[0] * Q[0, 2] - axes[1] * Q[0, 1]
     share = 1 / (k + np.abs(d) + np.abs(e) + 1e-300)
-    k, d, e, f = k * share, d * share, e * share, (Q[0, 0] + mean) * share
+    d, e, f = d * share, e * share, (Q[0, 0] + mean) * share
+    k = np.maximum(k * share, NO_LINE)
 
     def halved(ends: Any) -> Any:
         low, high = ends
-        l = (low + high) / 2  # noqa: E741
+        l = (low + high) / 2
         left = (l + k) * (l - k) * (f - l) - d * d * (l - k) - e * e * (l + k) > 0
         return np.where(left, l, low), np.where(left, high, l)
 
     low, high = repeat(halved, (-k, k), BISECTIONS)
-    l = (low + high) / 2  # noqa: E741
+    l = (low + high) / 2
     a, b = np.sqrt(np.maximum(k + l, 0)), np.sqrt(np.maximum(k - l, 0))
-    larger = a > b  # of d / a and e / b, the better one gives the other
-    x, y = d / np.where(larger, a, 1.0), e / np.where(larger, 1.0, np.where(b > 0, b, 1.0))
+    first = a > b  # of x = d / a and y = e / b, the better one gives the other: x^2 - y^2 = f - l
+    x, y = d / np.where(first, a, 1.0), e / np.where(first, 1.0, b)
     x, y = (
-        np.where(larger, x, np.where(d < 0, -1, 1) * np.sqrt(np.maximum(y * y + f - l, 0))),
-        np.where(larger, np.where(e < 0, -1, 1) * np.sqrt(np.maximum(x * x - f + l, 0)), y),
+        np.where(first, x, np.where(d < 0, -1, 1) * np.sqrt(np.maximum(y * y + f - l, 0))),
+        np.where(first, np.where(e < 0, -1, 1) * np.sqrt(np.maximum(x * x - f + l, 0)), y),
     )
+    alike = x * y >= 0
+    larger = np.where(alike, x + y, x - y)
+    other = (f - l) / np.where(larger == 0, 1.0, larger)  # without cancellation
     roots = []
-    for sign in (1, -1):
-        for u, v in turns_on_line(np.stack([x + sign * y, a, -sign * b])):
+    for k0, k2 in ((np.where(alike, larger, other), -b), (np.where(alike, other, larger), b)):
+        for u, v in turns_on_line(np.stack([k0, a, k2])):
             for _ in range(NEWTON_STEPS):
                 value = k * (u - v) * (u + v) + 2 * (d * u + e * v) + f
                 slope = -4 * k * u * v + 2 * (e * u - d * v)

@@ -12,7 +12,9 @@ from collections import Counter
 
 
 class Tally(Counter[str]):
-    """Counter of executed operations: keys ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max``.
+    """Counter of executed operations.
+
+    Its keys: ``mul add div sqrt sin cos sign neg exp log tanh atan2 abs min max compare select``.
 
     Args:
         iterable: counts to begin with; default: none.
@@ -129,6 +131,23 @@ class Counted:
 
     def maximum(self, other):
         return self._make("max", max(self.value, _value(other)))
+
+    def __lt__(self, other):
+        return self._make("compare", float(self.value < _value(other)))
+
+    def __gt__(self, other):
+        return self._make("compare", float(self.value > _value(other)))
+
+    def __le__(self, other):
+        return self._make("compare", float(self.value <= _value(other)))
+
+    def __ge__(self, other):
+        return self._make("compare", float(self.value >= _value(other)))
+
+    def select(self, if_true, if_false):
+        counted = isinstance(if_true, Counted) or isinstance(if_false, Counted)
+        same = if_true is if_false if counted else if_true == if_false
+        return if_true if same else self._make("select", _value(if_true if self.value else if_false))
 
 
 def _value(x: Counted | float) -> float:

@@ -2,7 +2,7 @@
 
 Every input is read before the first output is written, so an output may share the memory of an input. A program of
 more than ``PART`` instructions is cut into several functions, because compilers take more than twice as long for twice
-as many statements; values that outlive their part are kept in a workspace array ``w``.
+as many statements; values that outlive their part are kept in an array ``workspace``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def c_source(function: Exported, name: str) -> dict[str, str]:
     """The header and the source, by file name."""
     program, real = function.program, REAL[function.dtype]
     prototype = f"void {name}({parameters(program.inputs, program.outputs, real)})"
-    parts = [f'#include "{name}.h"\n\n#include <math.h>', *_values(function, name), *_code(program, prototype, real)]
+    parts = [f'#include "{name}.h"\n\n#include <math.h>', *nominal_values(function, name)]
+    parts += _code(program, prototype, real)
     return {f"{name}.h": _header(function, name, prototype), f"{name}.c": "\n\n".join(parts) + "\n"}
 
 
@@ -57,14 +58,16 @@ def nominal_array(name: str, port: Port) -> str:
     return f"{name}_nominal" if port.name == "parameters" else f"{name}_nominal_{port.name}"
 
 
-def _declaration(function: Exported, name: str) -> str:
+def nominal_declarations(function: Exported, name: str) -> str:
+    """Declarations of the arrays that hold the robot's own values of inputs."""
     real = REAL[function.dtype]
     tables = nominal_tables(function)
     arrays = [f"extern const {real} {nominal_array(name, port)}[{port.size}];\n" for port, _ in tables]
     return "".join(["\n/* The robot's own parameters; give them, or a changed copy. */\n", *arrays]) if arrays else ""
 
 
-def _values(function: Exported, name: str) -> Iterator[str]:
+def nominal_values(function: Exported, name: str) -> Iterator[str]:
+    """Definitions of these arrays."""
     real = REAL[function.dtype]
     for port, rows in nominal_tables(function):
         numbers = ((row, ", ".join(literal(x, real) for x in values)) for row, values in rows)
@@ -96,7 +99,7 @@ def _header(function: Exported, name: str, prototype: str) -> str:
         yield STORED
         yield FUSING
 
-    return header(paragraphs(), name, f"{prototype};\n{_declaration(function, name)}")
+    return header(paragraphs(), name, f"{prototype};\n{nominal_declarations(function, name)}")
 
 
 def header(paragraphs: Iterable[str], name: str, declarations: str) -> str:
@@ -168,13 +171,13 @@ def definitions(
         return
     parts = [statements[k : k + PART] for k in range(0, len(statements), PART)]
     kept = _kept([*parts, ending])
-    workspace = Port("w", (len(kept),))
+    workspace = Port("workspace", (len(kept),))
     for k, lines in enumerate(parts):
         signature = f"static void {part}{k}({parameters(program.inputs, [workspace], real)})"
         yield _definition(signature, lines, kept, real, [*program.inputs, workspace])
-    given = ", ".join([*(port.name for port in program.inputs if port.size), "w"])
+    given = ", ".join([*(port.name for port in program.inputs if port.size), "workspace"])
     calls = [Statement((), f"{part}{k}({given})") for k in range(len(parts))]
-    yield _definition(prototype, [Statement((), f"{real} w[{len(kept)}]"), *calls, *ending], kept, real, ())
+    yield _definition(prototype, [Statement((), f"{real} workspace[{len(kept)}]"), *calls, *ending], kept, real, ())
 
 
 class Statement(NamedTuple):
@@ -227,7 +230,7 @@ def _kept(parts: Sequence[Sequence[Statement]]) -> dict[str, str]:
     """Locals that outlive the part they are made in -> their places in the workspace."""
     made = {name: k for k, part in enumerate(parts) for each in part for name in each.names}
     used = {name: k for k, part in enumerate(parts) for each in part for name in LOCAL.findall(each.text)}  # last one
-    return {name: f"w[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
+    return {name: f"workspace[{n}]" for n, name in enumerate(name for name, k in used.items() if k > made[name])}
 
 
 def _definition(

@@ -44,8 +44,8 @@ WORDS_OF_C = """
 auto bool break case catch char class const default delete do double enum explicit extern float for friend goto if
 inline int long mutable namespace new operator private protected public register restrict short signed sizeof static
 struct switch template this throw typedef typename union unsigned using virtual void volatile wchar_t while true false
-main check failures k sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf EOF NULL NAN INFINITY TOLERANCE
-isnan w exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select
+main check failures row sign sine_cosine sin cos sqrt sinf cosf sqrtf fabs fmax printf EOF NULL NAN INFINITY TOLERANCE
+isnan workspace exp log tanh atan2 expf logf tanhf atan2f fabsf minimum maximum less less_equal select
 """  # of C and C++, and those that the files use themselves
 WORDS_OF_NUMPY = """
 np batch float atan2 cos exp fabs log maximum minimum sign sin sqrt tanh
@@ -140,11 +140,12 @@ def nominal_rows(function: Exported) -> Iterator[str]:
 def description(function: Exported) -> Iterator[str]:
     """Lines on inputs and outputs, the order of their entries, conventions and operations; each a paragraph."""
     program, label = function.program, function.label
-    for kind, ports in (("Inputs", program.inputs), ("Outputs", program.outputs)):
+    quantity = label.quantity.replace("_", " ")
+    for kind, ports, unnamed in (("Inputs", program.inputs, ""), ("Outputs", program.outputs, quantity)):
         yield f"{kind}:"
         for port in ports:
-            shape = " x ".join(map(str, port.shape)) or "1"
-            yield f"  {port.name} ({shape}): {label.meanings.get(port.name, label.quantity.replace('_', ' '))}"
+            shape, meaning = " x ".join(map(str, port.shape)) or "1", label.meanings.get(port.name, unnamed)
+            yield f"  {port.name} ({shape})" + f": {meaning}" * bool(meaning)
     yield from _packed(function)
     for names, entries in _entries(function).items():
         yield f"Entries of {names}: " + ", ".join(f"{k}{NO_BREAK}{entry}" for k, entry in enumerate(entries))

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..program import Instruction, Program
+from ..program import REPEAT, Instruction, Program
 
 
 def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], results: tuple[int, ...]) -> Program:
@@ -33,12 +33,27 @@ def rebuild(program: Program, numbered: Iterable[tuple[int, Instruction]], resul
             new[number] = following
             following += 1
             kept.append((code[0], *[new[a] for a in code[1:]]))
-    return replace(
+    rebuilt = replace(
         program,
         constants=tuple([program.constants[k - n_inputs] for k in kept_constants]),
         instructions=tuple(kept),
         results=tuple(new[r] for r in results),
     )
+    return _without_unused_loops(rebuilt) if program.loops else rebuilt
+
+
+def _without_unused_loops(program: Program) -> Program:
+    """The program without loops of which no instruction gives a final value; operations are renumbered."""
+    used = {op for op, *_ in program.instructions}
+    loops, operations, start, free = [], {}, REPEAT, REPEAT
+    for loop in program.loops:
+        if not used.isdisjoint(range(start, start + loop.carried)):
+            loops.append(loop)
+            operations |= {start + k: free + k for k in range(loop.carried)}
+            free += loop.carried
+        start += loop.carried
+    code = tuple((operations.get(op, op), *args) for op, *args in program.instructions)
+    return replace(program, instructions=code, loops=tuple(loops))
 
 
 def use_counts(program: Program) -> list[int]:

@@ -16,12 +16,13 @@ from typing import Any
 from ...compose import TracedRobot
 from ...compose.compile_quantities import quantities_by_output
 from ...compose.function_ports import named_arguments, named_outputs
-from ...compose.method_combinations import shortest_program
+from ...compose.method_combinations import candidate_programs
 from ...compose.user_code import traced_once
 from ...control import Point
 from ...errors import LinkworkError, UnknownNameError, UnsupportedError, at_door
 from ...formulations import Problem, layouts, methods, sizes
 from ...model import Model, NumberInput
+from ...pipeline import instructions
 from ...program import Port, Program, trace
 from ...program.graph import StrictGraph
 from ...program.traced_array import TracedArray
@@ -116,7 +117,8 @@ class OwnOutputs:
             results = self._results(self._items, robot, values)
             return _merged(results), [*robot.used.values()]
 
-        return shortest_program("outputs", self._ports, run, {})[0]
+        programs = [program for _, program in candidate_programs("outputs", self._ports, run, {})]
+        return min(programs, key=instructions) if len(programs) > 1 else programs[0]
 
     @cached_property
     def _draft(self) -> tuple[Program, list[tuple[str, ...]]]:

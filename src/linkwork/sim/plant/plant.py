@@ -33,7 +33,7 @@ from ...workspace import Cache
 from ..schemes import rosenbrock
 from ..trajectory.outputs import entries, units
 from .constrained import BEFORE, CONTACTS, ConstrainedInstant, SwitchedInstant, places_at
-from .instant import MEMORY, SAMPLED, Instant
+from .instant import GAIN, MEMORY, SAMPLED, Instant
 from .sampled import Sampled, acting, state_ports
 
 CORRECTIONS = 2  # projections of a state of semi-implicit Euler before it is recorded
@@ -126,7 +126,8 @@ class Plant:
     def sampled_start(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
         """Initial memory of sampled functions, from q and v of all joints (samples, n)."""
         v = v[:, list(self.model.mobility.independent)]
-        return {name: values for each in self.sampled for name, values in each.start(q, v).items()}
+        given = {name.removeprefix(GAIN) for name in (*self.held, *self.constants) if name.startswith(GAIN)}
+        return {name: values for each in self.sampled for name, values in each.start(q, v, given).items()}
 
     @cached_property
     def _continuous_memory(self) -> dict[str, tuple[int, ...]]:

@@ -8,7 +8,7 @@ due before a state is recorded, the controller first: observers see its tau.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,8 @@ class Sampled:
         function = self.function
         programs = [each.program for each in (function.function, function.initial) if each is not None]
         digests = (program.digest for program in programs)
-        return self.name, self.acts, function.period, function.arguments, tuple(function.memory), *digests
+        numbers = tuple(nominal.values for nominal in function.label.nominal.values())
+        return self.name, self.acts, function.period, function.arguments, tuple(function.memory), numbers, *digests
 
     @property
     def memory(self) -> dict[str, str]:
@@ -87,6 +88,13 @@ class Sampled:
         return {name: ports[name] for name in self.function.arguments if name != "memory" and name not in KNOWN}
 
     @property
+    def _nominal(self) -> dict[str, np.ndarray]:
+        """The robot's own values of those inputs that are its numbers."""
+        nominal = self.function.label.nominal
+        return {port.name: nominal[port.name].array(port) for port in self.function.program.inputs
+                if port.name in nominal}  # fmt: skip
+
+    @property
     def held_ports(self) -> list[Port]:
         """Parts of the state that a sample computes: outputs and next memory."""
         ports = [Port(SAMPLED + name, self.shapes[name]) for name in self.outputs]
@@ -102,7 +110,7 @@ class Sampled:
         """Outputs and next memory at an instant, by their names in the state."""
         function, values = self.function, instant.values
         known: dict[str, Any] = {"t": instant.t, "q": instant.q, "v": instant.v}
-        known |= {name: values[GAIN + name] for name in self.gains}
+        known |= {name: values[GAIN + name] if GAIN + name in values else self._nominal[name] for name in self.gains}
         known |= {MEMORY + of: values[SAMPLED + name] for name, of in self.memory.items()}
         for name in {"tau", "commands"}.intersection(function.arguments):
             known[name] = getattr(instant, name)
@@ -131,9 +139,9 @@ class Sampled:
         count = values[self.countdown]
         return parts | {self.countdown: where(due, self.function.period / dt - 1, count - 1)}
 
-    def start(self, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
-        """Initial memory by its names in the simulation, from states (samples, n)."""
-        values = {"q": q, "v": v}
+    def start(self, q: np.ndarray, v: np.ndarray, given: Collection[str]) -> dict[str, np.ndarray]:
+        """Initial memory by its names in the simulation, from states (samples, n); ``given``: names of gains."""
+        values = {"q": q, "v": v} | {name: x for name, x in self._nominal.items() if name not in given}
         names = [port.name for port in self.function.initial.program.inputs] if self.function.initial else []
         if unknown := [name for name in names if name not in values]:
             got, fix = ", ".join(unknown), f"give memory={{{self.name!r}: step.start(...)}}"
@@ -146,10 +154,11 @@ class Sampled:
         """Return bars of q and v by name from those of initial memory, by its names in the simulation."""
         if self.function.initial is None or not bars:
             return {}
-        program, values = self.function.initial.program, {"q": q, "v": v}
-        wrt = [port.name for port in program.inputs]
+        program, values = self.function.initial.program, {"q": q, "v": v, **self._nominal}
+        names = [port.name for port in program.inputs]
+        wrt = [name for name in names if name in ("q", "v")]
         taken_back = vjp(program, wrt, [MEMORY + self.memory[name] for name in bars])
-        results = interpret(taken_back, [*(values[name] for name in wrt), *bars.values()])
+        results = interpret(taken_back, [*(values[name] for name in names), *bars.values()])
         return dict(zip(wrt, results, strict=True))
 
 

@@ -348,7 +348,8 @@ def _add_gains(inputs: Inputs, law: Law | None, sampled: Sequence[Sampled], gain
     shapes = gain_shapes(sampled)
     if twice := sorted(shapes.keys() & {*(law.gains if law else ())}):
         raise LinkworkError("two functions have a gain of the same name", where="gains", got=twice[0], fix="rename it")
-    if missing := [name for name in shapes if name not in gains]:
+    required = (name for each in sampled for name in each.gains if name not in each.function.label.nominal)
+    if missing := [name for name in dict.fromkeys(required) if name not in gains]:
         fix = f"gains={{{', '.join(f'{name!r}: ...' for name in missing)}}}"
         raise LinkworkError("inputs of functions with a sample time are missing", got=", ".join(missing), fix=fix)
     for name, value in gains.items():
