@@ -47,7 +47,8 @@ class Solutions:
 
     Attributes:
         q: Positions (..., nq), or (..., solutions, nq) of all solutions. Where there is no solution: the nearest
-            positions found, or NaN for targets that make no sense and for places that are left over.
+            positions found (of all solutions, in the first place), or NaN for targets that make no sense and for
+            places that are left over.
         solved: Whether the error is at most the tolerance, (...) or (..., solutions).
         error: Norm of the weighted errors of the first priority, in m and rad.
         iterations: Number of Newton's steps from all starts.
@@ -244,6 +245,10 @@ class Search:
         state, place = np.nonzero(present)
         if state.size:
             q[state, place], error[state, place] = self._steps(state, q[state, place])
+        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
+        if none.size:
+            q[none, 0], error[none, 0] = self.globally(none, self.guess[none])
+            unseen[none] = 1.0
         return self._result(q, error, unseen)
 
     def _exact(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -254,12 +259,7 @@ class Search:
         for place in range(1, q.shape[1]):  # of solutions that coincide, the first
             same = _same(self.problem, np.where(present[:, :place, None], q[:, :place], np.nan), q[:, place])
             present[:, place] &= ~same
-        present &= self.valid[:, None]
-        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
-        if none.size:
-            q[none, 0], error = self.globally(none, self.guess[none])
-            present[none, 0] = error <= self.tolerance
-        return q, present, np.where(np.isin(every, none), 1.0, 0.0)
+        return q, present & self.valid[:, None], np.zeros(len(every))
 
     def _in_closed_form(self, at: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""
