@@ -11,8 +11,10 @@ import linkwork
 from linkwork.kinematics import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, solve
 from linkwork.model import Placement
 from linkwork.rotations import exp, log
+from support.evaluate import evaluate
 from support.mixed_trees import TREES, MixedRecipe, joint_order, mixed
 from support.pinocchio_tree import PinocchioTree
+from support.random_loops import LoopRecipe, mechanism
 from support.random_robots import Recipe, describe, serial
 
 HAND = "panda_link8"
@@ -222,9 +224,9 @@ def least(errors, starts, lower, upper):
 @pytest.mark.parametrize("limits", [True, False])
 def test_nearest_positions_of_arms(name, frame, limits):
     robot = robot_of(name)
-    q = sampled(robot, 6)
+    q = sampled(robot, 4)
     target = robot.pose(frame, q)
-    target[:, :3, 3] *= np.linspace(1.7, 2.5, 6)[:, None]
+    target[:, :3, 3] *= np.linspace(1.7, 2.5, 4)[:, None]
     solution = robot.inverse_kinematics(frame, target, limits=limits)
     assert solution.solved.sum() < 2 and solution.valid.all()
     bounds = robot.coordinates.lower, robot.coordinates.upper
@@ -235,7 +237,7 @@ def test_nearest_positions_of_arms(name, frame, limits):
     for k in np.flatnonzero(~solution.solved):
         errors = lambda x, k=k: pose_errors(robot, frame, x, target[k])  # noqa: E731
         assert np.isclose(errors(solution.q[k]) @ errors(solution.q[k]), solution.error[k] ** 2, rtol=1e-12)
-        best = least(errors, [solution.q[k], *sampled(robot, 3, seed=k)], *bounds)
+        best = least(errors, [solution.q[k], *sampled(robot, 2, seed=k)], *bounds)
         assert solution.error[k] ** 2 <= best * (1 + 1e-9)
 
 
@@ -259,6 +261,23 @@ def test_nearest_positions_with_loops():
     assert (np.sum(around**2, axis=-1) >= solution.error**2 * (1 - 1e-9)).all()
 
 
+@pytest.mark.parametrize("seed", [1, 4])
+def test_nearest_positions_of_mechanisms(seed):
+    """Loops are closed first: steps towards a target out of reach would open them."""
+    robot = linkwork.load(mechanism(LoopRecipe(seed=seed)))
+    frame, home = robot.frame_names[-1], np.array(robot.home)
+    target = robot.pose(frame, home)[:3, 3] + np.random.default_rng(seed).normal(size=(3, 3))
+    solution = robot.inverse_kinematics(Position(frame, target), guess=home, limits=False)
+    opening = lambda x: np.ravel(evaluate(robot.model, "loop_residual", x))  # noqa: E731
+    for k in np.flatnonzero(~solution.solved):
+        cost = lambda x, k=k: np.sum((robot.pose(frame, x)[:3, 3] - target[k]) ** 2)  # noqa: E731
+        q = solution.q[k]
+        assert np.abs(opening(q)).max() < 1e-11 and np.isclose(cost(q), solution.error[k] ** 2, rtol=1e-9)
+        best = minimize(cost, q, constraints={"type": "eq", "fun": opening}, method="SLSQP", options={"ftol": 1e-14})
+        assert np.abs(opening(best.x)).max() > 1e-9 or cost(q) <= best.fun * (1 + 1e-8)
+    assert not solution.solved.all()
+
+
 def test_nearest_positions_with_unequal_weights():
     robot = panda()
     lower, upper = robot.coordinates.lower, robot.coordinates.upper
@@ -268,7 +287,7 @@ def test_nearest_positions_with_unequal_weights():
     solution = robot.inverse_kinematics(Pose(HAND, target, weight=weights))
     for k in np.flatnonzero(~solution.solved):
         errors = lambda x, k=k: weights * pose_errors(robot, HAND, x, target[k])  # noqa: E731
-        best = least(errors, [solution.q[k], *sampled(robot, 4, seed=k)], lower, upper)
+        best = least(errors, [solution.q[k], *sampled(robot, 2, seed=k)], lower, upper)
         assert solution.error[k] ** 2 <= best * (1 + 1e-9)
     assert not solution.solved.all()
 

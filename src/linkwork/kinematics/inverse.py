@@ -50,7 +50,7 @@ class Solutions:
             positions found (of all solutions, in the first place), or NaN for targets that make no sense and for
             places that are left over.
         solved: Whether the error is at most the tolerance, (...) or (..., solutions).
-        error: Norm of the weighted errors of the first priority, in m and rad.
+        error: Norm of the weighted errors of the first priority, in m and rad; infinite where no loops were closed.
         iterations: Number of Newton's steps from all starts.
         valid: Whether the target makes sense: finite numbers, matrices that are rotations.
         unseen: For all solutions: the share of starts that lead to solutions that are not among them is smaller, with
@@ -174,6 +174,7 @@ class Search:
             keep = ~(error[todo] <= self.tolerance)
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
+        error[todo] = np.inf  # steps that did not arrive leave loops open
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
         q[restarted] = whole_turns(self.problem, q[restarted], start[restarted])
@@ -277,7 +278,7 @@ class Search:
 
         A search ends when many solved starts in a row gave no new solution.
         """
-        n, nq = self.guess.shape
+        n, nq = len(self.guess), self.problem.robot.model.nq
         found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
         todo = self.unsolved(np.full(n, np.inf), np.arange(n))
         for number in range(SEEDS if self.problem.seeded[0] else 1):
