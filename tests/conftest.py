@@ -128,6 +128,7 @@ SLOW = (  # what --quick leaves out as well
     "tests/agreement/test_consistent.py",
     "tests/agreement/test_derivatives.py",
     "tests/agreement/test_flexible_oracles.py",
+    "tests/agreement/test_inverse_kinematics.py",
     "tests/agreement/test_khalil_structures.py",
     "tests/agreement/test_lin1991.py",
     "tests/agreement/test_loops.py",

@@ -47,9 +47,10 @@ class Solutions:
 
     Attributes:
         q: Positions (..., nq), or (..., solutions, nq) of all solutions. Where there is no solution: the nearest
-            positions found, or NaN for targets that make no sense and for places that are left over.
+            positions found (of all solutions, in the first place), or NaN for targets that make no sense and for
+            places that are left over.
         solved: Whether the error is at most the tolerance, (...) or (..., solutions).
-        error: Norm of the weighted errors of the first priority, in m and rad.
+        error: Norm of the weighted errors of the first priority, in m and rad; infinite where no loops were closed.
         iterations: Number of Newton's steps from all starts.
         valid: Whether the target makes sense: finite numbers, matrices that are rotations.
         unseen: For all solutions: the share of starts that lead to solutions that are not among them is smaller, with
@@ -157,7 +158,7 @@ class Search:
     def globally(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors of some states: solutions from a start, else from others, else the nearest."""
         q, error = self.stages(at, start)
-        todo = self.unsolved(error, at)
+        todo = restarted = self.unsolved(error, at)
         exact = self.problem.closed_form is not None
         if exact and todo.size:
             every, present = self._in_closed_form(at[todo], start[todo])
@@ -173,8 +174,10 @@ class Search:
             keep = ~(error[todo] <= self.tolerance)
             tried = [x[keep] for x in [*tried, near][:NEAREST]]
             todo = todo[keep]
+        error[todo] = np.inf  # steps that did not arrive leave loops open
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
+        q[restarted] = whole_turns(self.problem, q[restarted], start[restarted])
         return q, error
 
     def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -243,6 +246,10 @@ class Search:
         state, place = np.nonzero(present)
         if state.size:
             q[state, place], error[state, place] = self._steps(state, q[state, place])
+        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
+        if none.size:
+            q[none, 0], error[none, 0] = self.globally(none, self.guess[none])
+            unseen[none] = 1.0
         return self._result(q, error, unseen)
 
     def _exact(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -253,12 +260,7 @@ class Search:
         for place in range(1, q.shape[1]):  # of solutions that coincide, the first
             same = _same(self.problem, np.where(present[:, :place, None], q[:, :place], np.nan), q[:, place])
             present[:, place] &= ~same
-        present &= self.valid[:, None]
-        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
-        if none.size:
-            q[none, 0], error = self.globally(none, self.guess[none])
-            present[none, 0] = error <= self.tolerance
-        return q, present, np.where(np.isin(every, none), 1.0, 0.0)
+        return q, present & self.valid[:, None], np.zeros(len(every))
 
     def _in_closed_form(self, at: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""
@@ -276,10 +278,10 @@ class Search:
 
         A search ends when many solved starts in a row gave no new solution.
         """
-        n, nq = self.guess.shape
+        n, nq = len(self.guess), self.problem.robot.model.nq
         found, count, quiet = np.full((n, PLACES, nq), np.nan), np.zeros(n, int), np.zeros(n, int)
         todo = self.unsolved(np.full(n, np.inf), np.arange(n))
-        for number in range(SEEDS):
+        for number in range(SEEDS if self.problem.seeded[0] else 1):
             todo = todo[quiet[todo] < QUIET]
             if not todo.size:
                 break
@@ -299,12 +301,15 @@ class Search:
 
 
 def whole_turns(problem: Problem, q: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return positions turned by whole turns towards others, as far as limits allow."""
+    """Return positions turned by whole turns towards others, as far as limits allow, with the nearer quaternions."""
     at, (lower, upper) = problem.periodic, problem.bounds
     low = np.ceil((lower[at] - ROUNDING - q[..., at]) / TURN)
     high = np.floor((upper[at] + ROUNDING - q[..., at]) / TURN)
     q = q.copy()
     q[..., at] += TURN * np.clip(np.round((near - q)[..., at] / TURN), low, high)
+    for quaternion in problem.robot.model.coordinates.quaternions:
+        a, b = q[..., quaternion], near[..., quaternion]
+        q[..., quaternion] = np.where((a * b).sum(axis=-1, keepdims=True) < 0, -a, a)
     return q
 
 
@@ -316,8 +321,7 @@ def _by_distance(q: np.ndarray, present: np.ndarray, near: np.ndarray) -> np.nda
 
 def _same(problem: Problem, found: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return whether each of q (states, nq) is among those found (states, places, nq), up to whole turns."""
-    apart = found - q[:, None]
-    apart[..., problem.periodic] -= TURN * np.round(apart[..., problem.periodic] / TURN)
+    apart = found - whole_turns(problem, np.broadcast_to(q[:, None], found.shape), found)
     return (np.abs(apart).max(axis=-1, initial=0.0) < SAME).any(axis=-1)
 
 
@@ -327,7 +331,8 @@ def check_options(solutions: Any, limits: Any, tolerance: Any, restarts: Any, wh
         raise ShapeError("wrong number of solutions", where=where, got=repr(solutions), expected='"one" or "all"')
     if not isinstance(limits, (bool, np.bool_)):
         raise ShapeError("wrong limits", where=where, got=repr(limits), expected="True or False")
-    if not isinstance(tolerance, (int, float, np.floating)) or not 0 < tolerance < np.inf:
+    number = isinstance(tolerance, (int, float, np.floating)) and not isinstance(tolerance, bool)
+    if not number or not 0 < tolerance < np.inf:
         raise ShapeError("wrong tolerance", where=where, got=repr(tolerance), expected="a positive number")
     if isinstance(restarts, bool) or not isinstance(restarts, (int, np.integer)) or restarts < 0:
         raise ShapeError("wrong number of restarts", where=where, got=repr(restarts), expected="0, 1, 2, ...")

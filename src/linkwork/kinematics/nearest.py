@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..compose import TracedRobot
+from ..constraints.assembly_loop import closing_tolerance
 from ..iteration import looped, root_of
 from ..program.traced_array import TracedArray, nested_nodes
-from ..scalar import Scalar, Scalars, less, maximum, sqrt, where
+from ..scalar import Scalar, Scalars, less, less_equal, maximum, sqrt, where
 from ..scalar.orthogonal import dot
 from .steps import Box, LeastSquares, Level, System, by_priority
 from .tasks import Task
@@ -18,13 +19,15 @@ START, GROWTH, DECAY = 1e-3, 8.0, 0.3  # of Marquardt's damping
 END = 1e-11  # step at which the search ends, in rad or m
 OPEN = 1e3  # weight of open loops among the errors
 CLOSING = 10  # steps that close loops at the end
+CLOSED = 1e-9  # residual of closed loops, in m and rad
 
 
 def nearest(robot: TracedRobot, tasks: Sequence[Task], guess: Any, limits: bool) -> tuple[Any, Any, Any]:
     """Return positions within the limits with the least sum of squared errors near a guess, and the root of this sum.
 
     Levenberg-Marquardt method; loops of the robot have priority. A joint at a limit stays there as long as the errors
-    push it over this limit. The third result is the last step, at most END if the search has ended.
+    push it over this limit. The third result is the last step, at most END if the search has ended. The error is
+    infinite if loops do not close.
     """
     model, box = robot.model, Box(robot.model, limits)
     start = box.inside(nested_nodes(TracedArray(guess)))
@@ -50,7 +53,12 @@ def nearest(robot: TracedRobot, tasks: Sequence[Task], guess: Any, limits: bool)
             return box.inside(model.moved(q, x)), dot(loops[0], loops[0])
 
         q, *_ = root_of(close, q, CLOSING, 1e-12)
-    return TracedArray(q), TracedArray(sqrt(System(robot, tasks, q).size))[()], TracedArray(step)[()]
+    system = System(robot, tasks, q)
+    error = sqrt(system.size)
+    if model.constrained:
+        closed = less_equal(dot(system.loops[0], system.loops[0]), max(CLOSED, closing_tolerance(model)) ** 2)
+        error = where(closed, error, float("inf"))
+    return TracedArray(q), TracedArray(error)[()], TracedArray(step)[()]
 
 
 def _cost(system: System) -> Scalar:

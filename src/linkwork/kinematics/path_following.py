@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ShapeError, counted, memory_reported
 from ..workspace import Workspace
-from .inverse import Search, check_options, checked_positions, whole_turns
+from .inverse import Search, check_options, checked_positions
 from .problem import batch_of, problem_of, tasks_of
 from .steps import CLOSE
 from .tasks import Task
@@ -130,7 +130,6 @@ class _Points:
             lost = np.flatnonzero(~(error <= self.search.tolerance) & valid)
             if lost.size:
                 q[lost], error[lost] = self.search.globally(at[lost], before[lost])
-                q[lost] = whole_turns(self.search.problem, q[lost], before[lost])
             q, error = (
                 np.where(valid[:, None], q, before),
                 np.where(valid, error, 0.0),

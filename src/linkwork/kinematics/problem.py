@@ -151,9 +151,9 @@ class Problem:
     def restarted(self, q: np.ndarray, number: int) -> np.ndarray:
         """Return positions with other values for those joints that a restart sets: low-discrepancy points.
 
-        These are the joints that have an influence on the tasks; in loops, the independent ones.
+        These are the joints that have an influence on the tasks, but for rotations of three axes and unlimited shifts.
         """
-        places, low, span = self._seeded
+        places, low, span = self.seeded
         q = q.copy()
         q[:, places] = low + sequence(len(places), number) * span
         return q
@@ -174,13 +174,13 @@ class Problem:
         return [k for k in self.turning if k not in others]
 
     @cached_property
-    def _seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
+    def seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Indices of the positions that restarts set, where their ranges begin, and their lengths."""
         coordinates, (lower, upper) = self.robot.model.coordinates, self.bounds
-        free, places, ranges = {*self.robot.model.mobility.configuration}, [], []
+        places, ranges = [], []
         for k in range(coordinates.nv):
             at = coordinates.position_of(k)
-            if at is None or k not in free or not self.acting[at]:
+            if at is None or not self.acting[at]:
                 continue
             a, b = float(lower[at]), float(upper[at])
             if at in self.turning:

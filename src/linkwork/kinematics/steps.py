@@ -228,12 +228,13 @@ def by_priority(
         rows = [[a * b for a, b in zip(row, free, strict=True)] for row in J]
         for inverse in above:
             rows = [inverse.without(row) for row in rows]
+        floor = FLOOR * sum(dot(row, row) for row in J) if above else 0  # what is left of rows is perhaps rounding
         rest = [e - dot(row, x) for e, row in zip(error, J, strict=True)]
-        x = [a + b for a, b in zip(x, LeastSquares(rows, damping(number, rest))(rest), strict=True)]
+        x = [a + b for a, b in zip(x, LeastSquares(rows, damping(number, rest) + floor)(rest), strict=True)]
         if number == 0:
             first = x
         if number + 1 < len(levels) or wish:
-            above.append(LeastSquares(rows))
+            above.append(LeastSquares(rows, floor))
     if wish:
         more = [f * (a - b) for f, a, b in zip(free, wish, x, strict=True)]
         for inverse in above:

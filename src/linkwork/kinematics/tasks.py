@@ -110,7 +110,10 @@ class Task(ABC):
         w = self.weights()
         keep = np.flatnonzero(w)
         error, J = self._error(robot, q)
-        return w[keep] * error[keep], w[keep, None] * J[keep]
+        weighted = w[keep] * error[keep]
+        if len(keep) < len(w):  # targets of free rows must make sense, too
+            weighted = np.where(np.sum(np.abs(error)) < np.inf, weighted, np.nan)
+        return weighted, w[keep, None] * J[keep]
 
     @abstractmethod
     def _error(self, robot: TracedRobot, q: Any) -> tuple[Any, Any]:
