@@ -129,8 +129,10 @@ ALLOWED = {
         "formulations",
         "function",
         "io",
+        "kinematics",
         "model",
         "robot",
+        "rotations",
         "sim",
         "spatial",
     }
