@@ -34,6 +34,7 @@ HELD, WANTED, KEPT, TURNED = 100.0, 1.0, 0.1, 0.01
 CLOSE = 1e-3  # error, relative to the size or in rad, that counts as reached
 STEPS, STRIDE = 40, 0.1  # steps in one call, and the longest of a joint in rad or m
 DAMPING, GROWTH, DECAY, END = 1e-6, 8.0, 0.3, 1e-8
+CORRECTIONS = 4  # of a step after which a joint in a loop is beyond its limit
 CALLS, RESTARTS = 20, 30  # of a search for a pose that is typed
 
 
@@ -124,7 +125,7 @@ class Tip:
         Without ``turned``, the orientation does not matter.
         """
         error = pose_error(goal.pose, self.pose)
-        distance, angle = np.linalg.norm(error[:3]), np.linalg.norm(error[3:])
+        distance, angle = (float(np.linalg.norm(part)) for part in (error[:3], error[3:]))
         out_of_reach = distance > CLOSE * self.state.size
         self._missed, self._left = (goal.pose[:3, 3] if out_of_reach else None), self.state.q
         if out_of_reach:
@@ -140,7 +141,7 @@ class Tip:
         """Return weighted errors, and their Jacobian by the independent velocities."""
         q, weights = self.state.q, np.concatenate([goal.weights * self._scale for goal in goals])
         error = np.concatenate([pose_error(goal.pose, self.robot.pose(goal.frame, q)) for goal in goals])
-        J = np.concatenate([self.robot.jacobian(goal.frame, q) for goal in goals])
+        J = np.concatenate([self._jacobian(goal.frame) for goal in goals])
         return weights * error, weights[:, None] * J
 
     @cached_property
@@ -152,9 +153,7 @@ class Tip:
         self, error: np.ndarray, J: np.ndarray, damping: float, lower: np.ndarray, upper: np.ndarray
     ) -> np.ndarray:
         """Return a damped least-squares step of the independent velocities that stops at joint limits."""
-        coordinates, n = self.robot.coordinates, J.shape[1]
-        joints = {k: at for k in range(coordinates.nv) if (at := coordinates.position_of(k)) is not None}
-        rows, at = self._all_joints()[[*joints]], [*joints.values()]
+        n, (rows, at) = J.shape[1], self._limited
         q, lower, upper = self.state.q[at], lower[at], upper[at]
         A, b, x = J.T @ J + damping * np.eye(n), J.T @ error, np.zeros(n)
         stopped: dict[int, float] = {}
@@ -171,16 +170,41 @@ class Tip:
             stopped |= {k: float(stop[k] - q[k]) for k in beyond}
         return x
 
+    def _jacobian(self, frame: str) -> np.ndarray:
+        """Return the Jacobian of a frame by the independent velocities, zero for springs and flexible links."""
+        return self.robot.jacobian(frame, self.state.q) * self._stiff
+
+    @cached_property
+    def _stiff(self) -> np.ndarray:
+        """1 for each independent velocity of a joint that is not elastic."""
+        joints = map(self.robot.coordinates.joint_of, self.robot.model.mobility.independent)
+        return np.array([float(joint.role != "elastic" and not joint.kind.modes) for joint in joints])
+
     def _all_joints(self) -> np.ndarray:
         """Return the velocities of all joints per independent velocity."""
         return self.robot.velocity_map(self.state.q) if self.robot.model.constrained else np.eye(self.robot.nv)
 
+    @property
+    def _limited(self) -> tuple[np.ndarray, list[int]]:
+        """Velocities per independent velocity of the joints that have one position each, and the indices of these."""
+        coordinates = self.robot.coordinates
+        joints = {k: at for k in range(coordinates.nv) if (at := coordinates.position_of(k)) is not None}
+        return self._all_joints()[[*joints]], [*joints.values()]
+
     def _moved(self, x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return the positions after a step; those of now if loops cannot be closed there."""
+        """Return the positions after a step; those of now if loops cannot be closed there within the limits."""
         if not self.robot.model.constrained:
             return np.clip(self.robot.coordinates.integrate(self.state.q, x), lower, upper)
-        assembly = self.state.assembled_after(x)
-        return assembly.q if assembly.solved else self.state.q
+        rows, at = self._limited
+        for _ in range(CORRECTIONS):
+            assembly = self.state.assembled_after(x)
+            over = assembly.q[at] - np.clip(assembly.q, lower, upper)[at]
+            if not assembly.solved:
+                break
+            if np.abs(over).max(initial=0.0) < END:
+                return assembly.q
+            x = x - np.linalg.pinv(rows[over != 0]) @ over[over != 0]
+        return self.state.q
 
     # -- what is possible ----------------------------------------------------------------------------------------
 
@@ -190,7 +214,7 @@ class Tip:
         Smaller of two: of the position alone, and of position and orientation. Lengths are relative to the size of
         the robot. Directions in which the frame never moves do not count.
         """
-        J, usual = self._motions(), self._usual_motions()
+        J, usual = self._motions(0.0), self._usual_motions(0.0)
         if not np.isfinite(J).all():
             return 0.0
         ratios = [1.0]
@@ -202,12 +226,13 @@ class Tip:
 
     def directions(self) -> np.ndarray:
         """Return unit vectors, as columns, that span the directions in which the frame can be shifted at some place."""
-        U, values, _ = np.linalg.svd(np.concatenate([J[:3] for J in self._usual_motions()], axis=1))
+        usual = self._usual_motions(KEPT)
+        U, values, _ = np.linalg.svd(np.concatenate([J[:3] for J in usual], axis=1))
         return U[:, : _rank(values)]
 
-    def _usual_motions(self) -> list[np.ndarray]:
-        """Return the Jacobian of the frame at some ordinary positions."""
-        key = self.frame, *self.state.contacts.tolist()
+    def _usual_motions(self, kept: float) -> list[np.ndarray]:
+        """Return ``_motions`` at some ordinary positions."""
+        key = self.frame, kept, *self.state.contacts.tolist()
         if key not in self._usual:
             rng, other = np.random.default_rng(1), Tip(State(self.robot))
             other.frame, other.state.contacts = self.frame, self.state.contacts
@@ -215,19 +240,18 @@ class Tip:
             for _ in range(SAMPLES):
                 x = rng.uniform(-STRIDE, STRIDE, self.robot.nv)
                 other.state.q = other._moved(x, *position_limits(self.robot.model))
-                self._usual[key].append(other._motions())
+                self._usual[key].append(other._motions(kept))
         return self._usual[key]
 
-    def _motions(self) -> np.ndarray:
+    def _motions(self, kept: float) -> np.ndarray:
         """Return the Jacobian of the frame, lengths relative to the size, by velocities that keep what stays.
 
-        These are velocities of motors where motors determine the others.
+        That is, goals of weights above ``kept``. The velocities are those of motors where these determine the others.
         """
-        q = self.state.q
-        J = self._scale[:, None] * self.robot.jacobian(self.frame, q)
+        J = self._scale[:, None] * self._jacobian(self.frame)
         if others := self.goals(self.pose)[1:]:
-            kept = np.concatenate([self.robot.jacobian(each.frame, q)[each.weights > 0] for each in others])
-            _, values, V = np.linalg.svd(kept)
+            rows = np.concatenate([self._jacobian(each.frame)[each.weights > kept] for each in others])
+            _, values, V = np.linalg.svd(rows)
             return J @ V[_rank(values) :].T
         if MOTORS in self.state.ways_to_move:
             return J @ np.linalg.pinv(self._all_joints()[[*self.robot.model.mobility.motors]])
