@@ -154,7 +154,7 @@ def test_the_ball_is_pulled_in_a_browser(browser):
         np.testing.assert_allclose(tip.pose[:3, 3], begin[:3, 3], atol=1e-3)
         assert 0.2 < np.linalg.norm(pose_error(tip.pose, begin)[3:]) < 3.0
         assert not page.controls.notice.content and page.drawing.ball.ball.color == USUAL
-        pull(-200, 150)
+        pull(-300, 250)
         assert "Out of reach" in page.controls.notice.content and page.drawing.ball.ball.color == SINGULAR
         assert not errors
         tab.close()

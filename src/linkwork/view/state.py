@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -416,8 +417,14 @@ def _has_passive(robot: Robot) -> bool:
 
 
 def _tip(robot: Robot) -> str:
-    """Return the frame of the last body that is farthest from the body's origin."""
+    """Return the frame that is farthest from the origin of its body: the one where most loops meet, or the last."""
     model = robot.model
+    met = Counter(end.body for each in model.permanent for end in (each.first, each.second) if end.body)
     return max(
-        model.frames, key=lambda name: (model.frames[name].body, sum(x * x for x in model.frames[name].pose.origin))
+        model.frames,
+        key=lambda name: (
+            max(met[model.frames[name].body], 1),
+            model.frames[name].body,
+            sum(x * x for x in model.frames[name].pose.origin),
+        ),
     )
