@@ -164,7 +164,7 @@ class Page:
         last = time.perf_counter()
         while not self.stopped.wait(1 / RATE):
             now = time.perf_counter()
-            if self.drawing.ball.pulled:
+            if self.drawing.ball.due:
                 self._try(self._pull)
             if self.player.playing:
                 self._try(partial(self._play_on, now - last))

@@ -32,10 +32,11 @@ SAMPLES = 3  # states that show which motions are possible
 # weights of errors, lengths relative to the robot's size and angles in rad: small ones decide what others leave open
 HELD, WANTED, KEPT, TURNED = 100.0, 1.0, 0.1, 0.01
 CLOSE = 1e-3  # error, relative to the size or in rad, that counts as reached
-STEPS, STRIDE = 40, 0.1  # steps in one call, and the longest of a joint in rad or m
+STEPS, ALL_STEPS = 40, 800  # between two frames of the page, and of a motion to its end
+STRIDE = 0.1  # rad or m: longest step of a joint
 DAMPING, GROWTH, DECAY, END = 1e-6, 8.0, 0.3, 1e-8
 CORRECTIONS = 4  # of a step after which a joint in a loop is beyond its limit
-CALLS, RESTARTS = 20, 30  # of a search for a pose that is typed
+RESTARTS = 30  # of a search for a pose that is typed
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class Tip:
         others = [Goal(name, self.robot.pose(name, self.state.q), each) for name, each in weights.items()]
         return [Goal(self.frame, target, np.repeat([WANTED, TURNED], 3)), *others]
 
-    def pull(self, goals: list[Goal]) -> bool:
+    def pull(self, goals: list[Goal], steps: int = ALL_STEPS) -> bool:
         """Move the robot towards goals on a way without jumps, and return whether it is at the nearest place.
 
         Levenberg-Marquardt method on the weighted errors, within the limits of the joints. A step that does not
@@ -92,7 +93,7 @@ class Tip:
         lower, upper = position_limits(self.robot.model)
         limits = np.minimum(lower, state.q), np.maximum(upper, state.q)
         error, J = self._errors(goals)
-        for _ in range(STEPS):
+        for _ in range(steps):
             x = self._step(error, J, damping, *limits)
             before, state.q = state.q, self._moved(x, *limits)
             less, slopes = self._errors(goals)
@@ -106,13 +107,11 @@ class Tip:
 
     def search(self, goals: list[Goal]) -> None:
         """Move the robot to goals: as ``pull`` does, or if this does not reach them, to positions elsewhere that do."""
-        for _ in range(CALLS):
-            if self.pull(goals):
-                break
-        if self.report(goals[0], turned=True) and self.robot.model.n_configuration == self.robot.nv:
-            tasks = [
-                Pose(goal.frame, goal.pose, weight=goal.weights > 0) for goal in goals if max(goal.weights) != KEPT
-            ]
+        self.pull(goals)
+        rolls = self.robot.model.n_configuration > self.robot.nv
+        if self.report(goals[0], turned=True) and self._stiff.all() and not rolls:
+            required = [goal for goal in goals if goal.weights.max() > KEPT]
+            tasks = [Pose(goal.frame, goal.pose, weight=goal.weights > 0) for goal in required]
             with suppress(UnsupportedError):  # a robot with too many loops
                 result = self.robot.inverse_kinematics(tasks, guess=self.state.q, restarts=RESTARTS)
                 if result.solved:
@@ -132,9 +131,7 @@ class Tip:
             far = html.quantity(distance, "m", distance)
             return f"Out of reach: {self.frame} is at the nearest place, {far} away."
         if turned and angle > CLOSE:
-            return (
-                f"{self.frame} is in its place, but cannot be turned further: {math.degrees(angle):.3g}° are missing."
-            )
+            return f"{self.frame} is in its place, but turns no further: {math.degrees(angle):.3g}° are missing."
         return ""
 
     def _errors(self, goals: list[Goal]) -> tuple[np.ndarray, np.ndarray]:
@@ -292,6 +289,7 @@ class Ball:
         self.last: Any = None
         self.begun: Any = None  # first message of the drag that the goals belong to
         self.ended: Any = None  # last message of a drag that has ended
+        self.arrived: Any = None  # message that the robot has followed to the nearest place
         self.goals: list[Goal] = []
         for modifier in MODIFIERS:
             self.ball.on_drag("left", modifier=modifier)(self._note)
@@ -310,15 +308,20 @@ class Ball:
         """Whether a user pulls the ball."""
         return self.last is not self.ended
 
+    @property
+    def due(self) -> bool:
+        """Whether the robot is to move."""
+        return self.pulled and self.last is not self.arrived
+
     def follow(self) -> str:
         """Move the robot after the pointer; return what is wrong where it arrived."""
         tip, first, last = self.tip, self.first, self.last
         if self.begun is not first:
             self.begun, self.goals = first, tip.goals(tip.pose)
         begin, (goal, *others) = self.goals[0].pose, self.goals
-        start, way = np.array(first.start_position), np.subtract(last.end_position, first.start_position)
+        way = np.subtract(last.end_position, first.end_position)
         if last.modifier == TURN:  # about an axis across the arm to the point that is pulled, and across the way
-            arm = start - self.world.position - begin[:3, 3]
+            arm = np.subtract(first.start_position, self.world.position) - begin[:3, 3]
             turn = np.cross(arm / (np.linalg.norm(arm) or 1.0), way) / (SWING * tip.state.size)
             target = make_pose(exp(turn) @ begin[:3, :3], begin[:3, 3])
         else:
@@ -327,7 +330,8 @@ class Ball:
         goal = replace(goal, pose=target)
         if last.phase == "end":
             self.ended = last
-        tip.pull([goal, *others])
+        if tip.pull([goal, *others], ALL_STEPS if last.phase == "end" else STEPS):
+            self.arrived = last
         return tip.report(goal, turned=last.modifier == TURN)
 
     def update(self) -> None:
