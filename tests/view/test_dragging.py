@@ -123,8 +123,11 @@ def test_out_of_reach_an_arm_points_to_the_target():
     assert tip.missed is None  # it was moved away from there
 
 
-@pytest.mark.parametrize("shift", [(0.9, 0.3, 0.2), (-1.5, 0.2, 0.0), (0.0, 0.0, 1.5)])
-def test_the_nearest_place_within_the_limits(shift):
+@pytest.mark.parametrize(
+    ("shift", "stopped"),
+    [((0.3, 0.5, 0.1), 0), ((-0.3, -0.3, 1.1), 0), ((0.3, 0.5, -1.1), 1), ((-0.2, 0.0, -0.3), 2)],
+)
+def test_the_nearest_place_within_the_limits(shift, stopped):
     """Against SciPy's bounded least squares of the same errors, from where it arrived."""
     robot = linkwork.load("panda")
     tip = tip_of(robot, "panda_link8", READY)
@@ -138,8 +141,8 @@ def test_the_nearest_place_within_the_limits(shift):
     assert (tip.state.q >= lower).all() and (tip.state.q <= upper).all()
     start = np.clip(tip.state.q, lower + 1e-9, upper - 1e-9)
     best = least_squares(wrong, start, bounds=(lower, upper), xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000)
-    assert np.linalg.norm(wrong(tip.state.q)) < np.linalg.norm(best.fun) * (1 + 1e-4)
-    assert np.linalg.norm(best.fun) > 0.1
+    assert np.linalg.norm(wrong(tip.state.q)) == pytest.approx(np.linalg.norm(best.fun), rel=1e-7)
+    assert np.sum((tip.state.q == lower) | (tip.state.q == upper)) == stopped
 
 
 def test_it_moves_without_jumps():
