@@ -221,6 +221,7 @@ SLOW = (  # what --quick leaves out as well
     "tests/unit/test_trajectory.py::test_plot",
     "tests/unit/test_urdf.py::test_planar_and_floating_joints_anywhere_move_as_in_pinocchio",
     "tests/unit/test_wrong_recordings.py",
+    "tests/view/test_dragging.py",
     "tests/view/test_shapes.py",
     "tests/view/test_state.py",
 )

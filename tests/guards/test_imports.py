@@ -139,8 +139,10 @@ ALLOWED = {
         "formulations",
         "function",
         "io",
+        "kinematics",
         "model",
         "robot",
+        "rotations",
         "sim",
         "spatial",
     }

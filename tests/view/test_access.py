@@ -4,7 +4,7 @@ import http.client
 import math
 import socket
 import time
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 import linkwork
 from linkwork.view import access, show
 from linkwork.view.access import AccessGuard
+from linkwork.view.dragging import BALL
 
 viser = pytest.importorskip("viser")
 msgpack = pytest.importorskip("msgspec.msgpack")
@@ -249,6 +250,66 @@ def test_values_that_do_not_fit_are_put_back(page, capfd):
         until(lambda: page.state.q[0] == 0.25)
         send(other, c.speed, value=1.0)
         until(lambda: page.player.speed == 1.0)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def pull(socket, phase, start, way=(0.0, 0.0, 0.0), **changes):
+    """Send what a browser sends when the ball is pulled."""
+    message = {
+        "type": "SceneNodeDragMessage", "phase": phase, "name": BALL, "instance_index": None, "owner": "",
+        "start_position": list(start), "start_screen_pos": [0.5, 0.5], "end_position": [*np.add(start, way).tolist()],
+        "end_screen_pos": [0.5, 0.5], "button": "left", "modifier": None,
+    }  # fmt: skip
+    socket.send(msgpack.encode(message | changes))
+
+
+def test_pulls_arrive(page):
+    tip, ball = page.drawing.tip, page.drawing.ball
+    page.state.move([0.4, 1.0])
+    begin = tip.pose[:3, 3].tolist()
+    with connected(page) as one, connected(page) as other:
+        pull(one, "update", begin, (0.1, 0.0, 0.0))  # without a start
+        pull(one, "start", begin)
+        pull(one, "update", begin, (-0.3, 0.1, 0.0))
+        until(lambda: np.allclose(tip.pose[:3, 3], np.add(begin, (-0.3, 0.1, 0.0)), atol=1e-3))
+        for phase in ("start", "update", "end"):
+            pull(other, phase, begin, (0.2, -0.2, 0.0))  # ignored: one pulls already
+        pull(one, "update", begin, (-0.4, 0.2, 0.0))
+        until(lambda: np.allclose(tip.pose[:3, 3], np.add(begin, (-0.4, 0.2, 0.0)), atol=1e-3))
+        until(lambda: not ball.due)  # it rests with the pointer
+        assert ball.pulled and page.controls.position.value == pytest.approx(tip.pose[:3, 3], abs=1e-3)
+        pull(one, "end", begin, (-0.2, 0.0, 0.0))
+        until(lambda: not ball.pulled and np.allclose(tip.pose[:3, 3], np.add(begin, (-0.2, 0.0, 0.0)), atol=1e-3))
+        pull(other, "start", begin)
+        until(lambda: ball.pulled)
+    until(lambda: not ball.pulled)  # it was closed
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"start_position": [0.0, 0.0, x]} for x in (math.nan, math.inf, 1e30, "x", None, [0.0])),
+        *({"end_position": x} for x in ([], [0.0, 0.0], [0.0] * 4, "abc", None, 7, {})),
+        *({"name": x} for x in ("/world", "/world/robot/1", f"{BALL}/axes", "", [], None)),
+        *({"phase": x} for x in ("begin", [], None)),
+        *({"button": x} for x in ("right", [], None)),
+        *({"modifier": x} for x in ("alt", "shift+alt", [], 1)),
+        *({"owner": x} for x in ("1", [], None)),
+    ],
+)
+def test_pulls_that_do_not_fit_are_ignored(page, changes, capfd):
+    """Or they end the connection that they came by, as noise does."""
+    ball, before = page.drawing.ball, page.state.q
+    with connected(page) as one, connected(page) as other:
+        with suppress(exceptions.ConnectionClosed):
+            pull(one, **{"phase": "start", "start": [1.0, 1.0, 0.0], **changes})
+            send(one, page.controls.speed, value=3.0)  # all before it has been read
+        until(lambda: page.player.speed == 3.0 or one.close_code is not None)
+        assert not ball.pulled
+        for value in (2.0, 1.0):
+            send(other, page.controls.speed, value=value)
+            until(lambda value=value: page.player.speed == value)
+    np.testing.assert_array_equal(page.state.q, before)
     assert "Traceback" not in capfd.readouterr().err
 
 

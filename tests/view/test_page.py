@@ -9,8 +9,12 @@ from typer.testing import CliRunner
 
 import linkwork
 from linkwork.cli import app
+from linkwork.io.rpy import rotation_from_quaternion
 from linkwork.model import Description, Link, LinkInertia, foot_at
+from linkwork.model.rotations import rotation_from_rpy
+from linkwork.rotations import pose_error
 from linkwork.view import show
+from linkwork.view.dragging import SINGULAR, USUAL
 from support.playground import playground
 
 pytest.importorskip("viser")
@@ -106,6 +110,58 @@ def test_every_kind_of_joint_in_a_browser(browser):
         page.stop()
 
 
+def test_the_ball_is_pulled_in_a_browser(browser):
+    """The arm follows, its orientation kept or turned; out of reach it stops at the nearest place, and says so."""
+    page = show(linkwork.load("panda"), port=0)
+    try:
+        page.state.move([0.0, -0.5, 0.0, -2.0, 0.0, 1.8, 0.8])
+        page.refresh()
+        tip = page.drawing.tip
+        tab = browser.new_page(viewport={"width": 1100, "height": 500})
+        errors = []
+        tab.on("pageerror", lambda error: errors.append(error))
+        tab.goto(page.url)
+        tab.wait_for_selector("[data-torque]", timeout=30_000)
+        wait_for(tab, lambda: page.server.get_clients())
+        tab.wait_for_timeout(2000)  # until the scene is drawn
+
+        def pull(right, up, key=None):
+            """Pull the ball by pixels; return the pose before and where a plane through the ball is pulled to."""
+            begin, (camera,) = tip.pose, (client.camera for client in page.server.get_clients().values())
+            w, x, y, z = camera.wxyz
+            R = rotation_from_quaternion(x, y, z, w)
+            at = R.T @ (begin[:3, 3] - camera.position)
+            pixel = 2 * np.tan(camera.fov / 2) / camera.image_height * at[2]
+            box = tab.locator("canvas").first.bounding_box()
+            x, y = at[:2] / pixel + [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+            if key:
+                tab.keyboard.down(key)
+            tab.mouse.move(x, y)
+            tab.wait_for_timeout(500)
+            tab.mouse.down()
+            tab.mouse.move(x + right, y - up, steps=8)
+            wait_for(tab, lambda: page.drawing.ball.pulled)
+            tab.mouse.up()
+            wait_for(tab, lambda: not page.drawing.ball.pulled)
+            if key:
+                tab.keyboard.up(key)
+            return begin, begin[:3, 3] + R @ [right * pixel, -up * pixel, 0.0]
+
+        begin, goal = pull(-40, -30)
+        np.testing.assert_allclose(tip.pose[:3, 3], goal, atol=0.02)  # the plane is nearer, through the point it hit
+        np.testing.assert_allclose(tip.pose[:3, :3], begin[:3, :3], atol=1e-3)
+        begin, _ = pull(40, 0, "Shift")
+        np.testing.assert_allclose(tip.pose[:3, 3], begin[:3, 3], atol=1e-3)
+        assert 0.2 < np.linalg.norm(pose_error(tip.pose, begin)[3:]) < 3.0
+        assert not page.controls.notice.content and page.drawing.ball.ball.color == USUAL
+        pull(-300, 250)
+        assert "Out of reach" in page.controls.notice.content and page.drawing.ball.ball.color == SINGULAR
+        assert not errors
+        tab.close()
+    finally:
+        page.stop()
+
+
 class Click:
     client = object()
 
@@ -144,6 +200,52 @@ def test_controls_without_a_browser(page):
     assert page.player.chosen == 1
     press(c.home)
     np.testing.assert_array_equal(state.q, 0)
+
+
+def test_a_pose_that_is_typed(page, robot):
+    """The frame goes there; what is not typed keeps its digits, and what cannot be is told."""
+    c, state, tip = page.controls, page.state, page.drawing.tip
+    state.move([0.4, 1.0])
+    page.refresh()
+    T = robot.pose("tip", state.q)
+    assert c.position.value == tuple(T[:3, 3].round(3)) and c.angles.value == (0.0, 0.0, 1.4)
+    enter(c.position, (1.2, *c.position.value[1:]))
+    page.refresh()  # what is typed stays
+    assert c.position.value[0] == 1.2 and state.q[0] == 0.4
+    press(c.go)
+    np.testing.assert_allclose(tip.pose[:3, 3], [1.2, *T[1:3, 3]], atol=1e-3)
+    assert "missing" in c.notice.content and c.angles.value[2] != 1.4  # two joints cannot hold the angle as well
+    assert c.position.value == pytest.approx(tip.pose[:3, 3], abs=1e-3)
+    assert c.sliders[0].value == pytest.approx(state.q[0], abs=1e-3)
+    enter(c.position, (3.0, 0.0, 0.0))
+    press(c.go)
+    np.testing.assert_allclose(tip.pose[:3, 3], [2.0, 0.0, 0.0], atol=2e-3)
+    assert "Out of reach" in c.notice.content and "near a singular place" in c.tip_figures.content
+    assert page.drawing.ball.ball.color == SINGULAR and tip.missed is not None
+    press(c.home)
+    enter(c.sliders[1], 1.0)
+    assert tip.missed is None and not c.notice.content and page.drawing.ball.ball.color == USUAL
+    enter(c.tip_frame, "upper_arm")
+    assert c.position.value == pytest.approx(robot.pose("upper_arm", state.q)[:3, 3], abs=1e-3)
+    enter(c.layers["drag ball"], False)
+    assert not page.drawing.ball.ball.visible
+
+
+def test_a_typed_orientation_turns_an_arm():
+    page = show(linkwork.load("panda"), port=0)
+    try:
+        c, state = page.controls, page.state
+        state.move([0.0, -0.5, 0.0, -2.0, 0.0, 1.8, 0.8])
+        page.refresh()
+        before = page.drawing.tip.pose
+        enter(c.angles, (3.0, 0.1, *c.angles.value[2:]))
+        press(c.go)
+        after = page.drawing.tip.pose
+        np.testing.assert_allclose(after[:3, 3], before[:3, 3], atol=1e-6)  # not only to the digits that are shown
+        np.testing.assert_allclose(after[:3, :3], rotation_from_rpy(*c.angles.value), atol=2e-3)
+        assert c.angles.value[:2] == (3.0, 0.1) and not c.notice.content
+    finally:
+        page.stop()
 
 
 def test_rounding_does_not_fill_the_bars(robot):

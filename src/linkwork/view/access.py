@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from ..errors import UnsupportedError
 from ..quoting import in_html
+from .dragging import is_pull
 
 TESTED = "1.1"  # the code below uses private parts of viser, so other versions are refused
 WILDCARDS = ("", "0.0.0.0", "::")
@@ -149,7 +150,7 @@ class AccessGuard:
     # -- messages ------------------------------------------------------------------------------------------------
 
     def _filter_messages(self) -> None:
-        """Process only valid values of controls, of all messages that concern the whole page.
+        """Process only valid values of controls and pulls of the ball, of all messages that concern the whole page.
 
         Other properties of controls, uploads and requests to share the page publicly are ignored. The camera of a
         browser concerns that browser alone and is not checked here.
@@ -158,6 +159,8 @@ class AccessGuard:
         process = inner._handle_incoming_message
 
         async def check(client: Any, message: Any) -> None:
+            if type(message).__name__ == "SceneNodeDragMessage" and is_pull(message):
+                await process(client, message)
             if type(message).__name__ != "GuiUpdateMessage" or not isinstance(message.uuid, str):
                 return
             handle, updates = handles.get(message.uuid), message.updates

@@ -160,10 +160,12 @@ class Page:
             self.server.stop()
 
     def _run(self) -> None:
-        """Play, frame by frame, until the page is stopped."""
+        """Play and follow the pointer, frame by frame, until the page is stopped."""
         last = time.perf_counter()
         while not self.stopped.wait(1 / RATE):
             now = time.perf_counter()
+            if self.drawing.ball.due:
+                self._try(self._pull)
             if self.player.playing:
                 self._try(partial(self._play_on, now - last))
             last = now
@@ -178,6 +180,7 @@ class Page:
         for handle, act in (
             (c.method, self._choose_method),
             (c.moved_by, self._choose_handles),
+            (c.tip_frame, self._choose_tip),
             (c.motion, self._choose_motion),
             (c.time, self._scrub),
             (c.speed, self._set_speed),
@@ -192,6 +195,7 @@ class Page:
             handle.on_update(self._by_user(act))
         for handle, act in (
             (c.home, self._go_home),
+            (c.go, self._move_there),
             (c.no_wrench, self._remove_wrench),
             (c.play, self._toggle),
             (c.simulate, self._simulate),
@@ -235,6 +239,31 @@ class Page:
         if not self.state.move(c.values, [slider.value for slider in c.velocities]):
             c.set_sliders()
         self._notify(self.state.message)
+        self.refresh()
+
+    def _pull(self) -> None:
+        self._show_moved(self.drawing.ball.follow())
+
+    def _move_there(self) -> None:
+        tip = self.drawing.tip
+        goals = tip.goals(self.controls.typed_pose)
+        tip.search(goals)
+        self._show_moved(tip.report(goals[0], turned=True))
+
+    def _show_moved(self, message: str) -> None:
+        """Show the positions after a motion of the frame, at the velocities of the sliders."""
+        state, c = self.state, self.controls
+        self.player.playing = False
+        v = [slider.value for slider in c.velocities]
+        state.follow(state.q, v, np.zeros_like(state.a), state.commands, state.contacts)
+        c.set_sliders()
+        self._notify(message)
+        if not self.drawing.ball.pulled:  # else the ground would move below the pointer
+            self.drawing.stay_in_sight()
+        self.refresh()
+
+    def _choose_tip(self) -> None:
+        self.drawing.tip.frame = self.controls.tip_frame.value
         self.refresh()
 
     def _go_home(self) -> None:
@@ -370,6 +399,7 @@ class Page:
             c.bars.content = html.bars(torques, state.torque_units, state.torque_limits, self.largest)
             c.figures.content = html.table(self._figures())
             c.cost.content = html.table(self._cost())
+            c.set_pose()
             self.drawing.update()
 
     def _figures(self) -> dict[str, str]:

@@ -6,15 +6,20 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from ..model.rotations import rotation_from_rpy, rpy_from_rotation
+from ..rotations import make_pose
 from ..sim.contact.events import KINDS as EVENTS
 from . import html
+from .dragging import NEAR_SINGULAR, Tip
 from .drawing import Drawing
 from .player import Player
 from .state import Handle, State
 
 NO_TORQUE, AS_SHOWN = "none", "constant, as shown"
 AS_TICKED = "fixed, as ticked"  # contacts stay as ticked; the other choices are laws of contact events
-DIGITS = 3  # of positions on sliders
+DIGITS = 3  # of positions on sliders, and of the pose of a frame
 NONE_YET = "(none yet: load or simulate one)"
 
 
@@ -35,6 +40,8 @@ class Controls:
         tabs = gui.add_tab_group()
         with tabs.add_tab("Joints"):
             self._joints()
+        with tabs.add_tab("Pose"):
+            self._pose(drawing.tip)
         with tabs.add_tab("Forces"):
             self._forces()
         with tabs.add_tab("Motion"):
@@ -97,6 +104,35 @@ class Controls:
         """Values of the handles: the state's exact ones, except for sliders that were moved."""
         pairs = zip(self.sliders, self.state.values, strict=True)
         return [x if slider.value == _within(x, slider.min, slider.max) else slider.value for slider, x in pairs]
+
+    def _pose(self, tip: Tip) -> None:
+        gui = self.gui
+        self.tip, self.shown = tip, ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        self.tip_frame = gui.add_dropdown("Frame", tip.robot.frame_names, initial_value=tip.frame)
+        self.position = gui.add_vector3("Position [m]", self.shown[0], step=10**-DIGITS, **_either_way(1e4))
+        self.angles = gui.add_vector3("Roll, pitch, yaw [rad]", self.shown[1], step=10**-DIGITS, **_either_way(10.0))
+        self.go = gui.add_button("Move there")
+        self.tip_figures = gui.add_html("")
+        self.set_pose()
+
+    def set_pose(self) -> None:
+        """Show the pose of the frame; what is typed stays as long as the pose is the same."""
+        pose = self.tip.pose
+        parts = pose[:3, 3], rpy_from_rotation(pose[:3, :3])
+        shown = tuple(tuple(round(float(x), DIGITS) + 0.0 for x in part) for part in parts)
+        if shown != self.shown:
+            self.shown = self.position.value, self.angles.value = shown
+        singular = self.tip.conditioning()
+        note = ", near a singular place" if singular < NEAR_SINGULAR else ""
+        self.tip_figures.content = html.table({"Conditioning": f"{singular:.3f}{note}"})
+
+    @property
+    def typed_pose(self) -> np.ndarray:
+        """The pose in the controls, with all digits where it is as shown."""
+        pose, (position, angles) = self.tip.pose, self.shown
+        p = np.where(np.equal(self.position.value, position), pose[:3, 3], self.position.value)
+        as_shown = np.array_equal(self.angles.value, angles)
+        return make_pose(pose[:3, :3] if as_shown else rotation_from_rpy(*self.angles.value), p)
 
     def _forces(self) -> None:
         gui, state = self.gui, self.state

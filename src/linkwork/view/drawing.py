@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..model.rotations import quaternion_from_rotation
+from .dragging import Ball, Tip
 from .meshes import Mesh, arrow, joined, sphere, z_toward
 from .player import Motion
 from .shapes import Shape, ellipsoids, matrix, placed, poses
@@ -15,7 +16,12 @@ from .state import State
 
 FORCE, MOMENT, CENTER = (232, 90, 40), (140, 60, 200), (20, 20, 24)
 GHOSTS = (237, 174, 73), (0, 121, 140), (209, 73, 91), (48, 99, 142), (102, 161, 130)  # colours, used in this order
-LAYERS = {"frames": False, "inertia ellipsoids": False, "centre of mass": True}  # whether each is visible by default
+LAYERS = {  # whether each is visible by default
+    "drag ball": True,
+    "frames": False,
+    "inertia ellipsoids": False,
+    "centre of mass": True,
+}
 PATH = 200  # points of a path
 
 
@@ -37,7 +43,10 @@ class Drawing:
         self.meshes = {name: self._add(self.looks[name], "/world/robot", name) for name in looks}
         shapes = ellipsoids(state.robot.model)
         center = self._mesh("/world/center_of_mass", sphere(0.022 * state.size), CENTER, cast_shadow=False)
+        self.tip = Tip(state)
+        self.ball = Ball(self.scene, self.world, self.tip)
         self.layers: dict[str, list[Any]] = {
+            "drag ball": self.ball.nodes,
             "inertia ellipsoids": self._add(shapes, "/world/robot", "ellipsoid", opacity=0.3, cast_shadow=False),
             "frames": self._frames(),
             "centre of mass": [center],
@@ -118,6 +127,7 @@ class Drawing:
         """Move everything to the current state."""
         state = self.state
         _place(self.robot, state.poses())
+        self.ball.update()
         center = state.center_of_mass()
         if center is not None:
             self.layers["centre of mass"][0].position = tuple(center)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -155,17 +156,30 @@ class State:
         return True
 
     def _rolled(self, at: np.ndarray) -> Assembly:
-        """Roll the robot from here to ``at`` by Heun's method, then put its wheels on their planes."""
-        robot, model, coordinates = self.robot, self.robot.model, self._coordinates
+        """Roll the robot from here to ``at``."""
+        model, coordinates = self.robot.model, self._coordinates
         step = np.zeros(model.coordinates.nv)
         step[[k for joint in coordinates.joints for k in model.joint_freedoms(joint.name)]] = coordinates.difference(
             self.q[self._places], at
         )
-        v = step[list(model.mobility.independent)]
+        return self.assembled_after(step[list(model.mobility.independent)], at)
+
+    def assembled_after(self, v: Any, at: np.ndarray | None = None) -> Assembly:
+        """Move a robot with loops or wheels by Heun's method, then close its loops and put its wheels on their planes.
+
+        Args:
+            v: Independent velocities (nv,), for one unit of time.
+            at: Where the handles end; default: where ``v`` takes them.
+
+        Returns:
+            The assembly. The state does not change.
+        """
+        robot, model = self.robot, self.robot.model
         first = robot.velocity_map(self.q) @ v
         second = robot.velocity_map(robot.coordinates.integrate(self.q, first)) @ v
         q = robot.coordinates.integrate(self.q, (first + second) / 2)
-        q[self._places] = at
+        if at is not None:
+            q[self._places] = at
         joints = model.coordinates.whole(model.mobility.configuration).positions.joints
         return robot.assemble(q[model.coordinates.places(joints)], guess=q)
 
@@ -403,8 +417,14 @@ def _has_passive(robot: Robot) -> bool:
 
 
 def _tip(robot: Robot) -> str:
-    """Return the frame of the last body that is farthest from the body's origin."""
+    """Return the frame that is farthest from the origin of its body: the one where most loops meet, or the last."""
     model = robot.model
+    met = Counter(end.body for each in model.permanent for end in (each.first, each.second) if end.body)
     return max(
-        model.frames, key=lambda name: (model.frames[name].body, sum(x * x for x in model.frames[name].pose.origin))
+        model.frames,
+        key=lambda name: (
+            max(met[model.frames[name].body], 1),
+            model.frames[name].body,
+            sum(x * x for x in model.frames[name].pose.origin),
+        ),
     )
