@@ -1,5 +1,7 @@
 """Inverse kinematics against Pinocchio's poses, SciPy's optimisers, assembly and differences of solutions."""
 
+import shutil
+import subprocess
 from dataclasses import replace
 from functools import cache
 
@@ -492,7 +494,23 @@ def test_joints_at_a_limit_have_no_derivative():
     assert np.allclose(slopes[others], np.linalg.pinv(J), atol=1e-9)
 
 
-def test_back_ends_and_exports():
+def test_derivatives_with_lower_priorities_and_a_posture():
+    """They are those of the first priority, by the shortest change of q; the guess has none."""
+    robot = panda()
+
+    def reach(robot, p, q):
+        return solve(
+            robot, [Position(HAND, p), Direction(HAND, np.array([0.0, 0, -1]), priority=1)], q, posture=START
+        ).q
+
+    f = robot.function(reach, p=(3,))
+    p = np.array([0.5, 0.1, 0.4])
+    J = robot.jacobian(HAND, f(p, START))[:3]
+    assert np.allclose(f.derivative("p")(p, START), np.linalg.pinv(J), atol=1e-9)
+    assert not f.derivative("q")(p, START).any()
+
+
+def test_back_ends_and_exports(tmp_path):
     robot = panda()
 
     def reach(robot, p, guess):
@@ -511,6 +529,10 @@ def test_back_ends_and_exports():
         for found in (slow(p[k], q[k]), dict(zip(expected._fields, written(p[k], q[k]), strict=True))):
             found = found if isinstance(found, dict) else found._asdict()
             assert np.abs(found["q"] - expected.q[k]).max() < 1e-12 and found["solved"] == 1
+    if shutil.which("gcc"):  # the exported test compares with values from Python
+        sources = [path for path in native.to_c(tmp_path) if path.suffix == ".c"]
+        subprocess.run(["gcc", *sources, "-o", tmp_path / "test", "-lm"], check=True)
+        assert "0 wrong" in subprocess.run([tmp_path / "test"], check=True, capture_output=True, text=True).stdout
 
 
 def test_single_precision():

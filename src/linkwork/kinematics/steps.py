@@ -67,8 +67,8 @@ def solve(
 
     Each step is the damped least-squares step of the tasks and of the loops of the robot. Joints that it would take
     over their limits stop there, and the others are solved for again. Derivatives are those of the solution, by the
-    implicit function theorem; the guess has none. If the tasks leave joints free, derivatives belong to the shortest
-    change of q.
+    implicit function theorem; the guess has none. If tasks of the first priority leave joints free, derivatives belong
+    to the shortest change of q, also with a posture.
 
     Args:
         robot: The robot inside the function.
@@ -152,9 +152,9 @@ def _settled(
         size = maximum(system.size, (bound / SETTLED) ** 2 * dot(rest, rest))
         return [*box.inside(model.moved(q, x)), *rest, *(pace * x for x in rest), count + 1, size]
 
-    *found, count, _ = looped(
-        turn, lambda values: less(bound * bound, values[-1]), [*start, *[0.0] * (2 * nv), 0.0, np.inf], turns
-    )
+    begin = [*start, *[0.0] * (2 * nv), 0.0, np.inf]
+    roots = [(k, k) for k in range(n + 2 * nv)]  # q is a guess of what follows, so no turn needs derivatives
+    *found, count, _ = looped(turn, lambda values: less(bound * bound, values[-1]), begin, turns, roots)
     return found[:n], count
 
 
