@@ -379,3 +379,14 @@ def test_poses_with_constant_rotations_in_solve():
     p = TARGET[:3, 3] + [0.1, 0, 0]
     q = PANDA.function(reach, p=(3,))(p, START)
     assert np.allclose(PANDA.pose(HAND, q)[:3, 3], p, atol=2e-9)
+
+
+def test_directions_that_an_arm_never_has_do_not_count_as_singular():
+    """A planar arm of two joints, whose position has three rows; stretched it is singular."""
+    arm = linkwork.load("planar2r")
+    path = arm.pose("tip", [[0.3, 1.2], [0.3, 0.8], [0.3, 0.4], [0.3, 0.0]])[:, :3, 3]
+    followed = arm.follow(Position("tip", path), guess=[0.3, 1.2], tolerance=1e-7)
+    J = arm.jacobian("tip", [0.3, 1.2])[:2]
+    values = np.linalg.svd(J, compute_uv=False)
+    assert np.isclose(followed.conditioning[0], values[1] / values[0], rtol=1e-6)
+    assert followed.conditioning[-1] < 1e-3

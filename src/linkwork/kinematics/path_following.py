@@ -30,6 +30,7 @@ class FollowedPath:
         jumps: Whether the branch is not that of the point before, (..., points).
         at_limits: Which joints are at a limit, (..., points, nq).
         conditioning: Smallest over largest singular value of the tasks' slopes, (..., points): 0 at singular places.
+            Directions in which the tasks never move do not count.
         robot: Name of the robot, for messages.
 
     Example:
@@ -163,7 +164,8 @@ class _Points:
         slopes = np.where(np.isfinite(slopes), slopes, 0.0)[..., problem.moved]
         singular = np.linalg.svd(slopes, compute_uv=False)
         largest = singular.max(axis=-1, initial=np.finfo(float).tiny)
-        conditioning = singular.min(axis=-1, initial=largest.max(initial=0.0)) / largest
+        smallest = singular[:, problem.rank - 1] if problem.rank else largest  # of directions in which the tasks can move
+        conditioning = smallest / largest
         q, error = np.where(valid[..., None], q, np.nan), np.where(valid, error, np.nan)
         parts = (
             q,

@@ -135,10 +135,15 @@ class Problem:
         return np.array([moved[[*v]].any() for q, v in ranges for _ in q], bool)
 
     @cached_property
+    def rank(self) -> int:
+        """Number of independent equations at positions like any other."""
+        columns = self._sample[:, self.moved]
+        return int(np.linalg.matrix_rank(columns, tol=RANK * np.linalg.norm(columns)))
+
+    @property
     def determined(self) -> bool:
         """Whether the tasks leave no joint free that has an influence on them."""
-        columns = self._sample[:, self.moved]
-        return bool(np.linalg.matrix_rank(columns, tol=RANK * np.linalg.norm(columns)) == columns.shape[1])
+        return self.rank == np.count_nonzero(self.moved)
 
     # -- where to start --------------------------------------------------------------------------------------------
 
