@@ -193,21 +193,28 @@ def panda(times: Callable[..., Any], console: Console) -> Table:
     return table
 
 
-def legs(times: Callable[..., Any], _: Console) -> Table:
-    """Four feet and the trunk of the quadruped, at targets from positions near the guess: us a target."""
-    robot, rng = linkwork.load("quadruped"), np.random.default_rng(0)
-    coordinates, trunk = robot.coordinates, robot.link_names[0]
-    stand = robot.standing_position()
-    answers = coordinates.integrate(np.tile(stand, (TARGETS, 1)), 0.1 * rng.normal(size=(TARGETS, robot.nv)))
-    feet = [name for name in robot.frame_names if name.endswith("_foot")]
-    tasks = [Pose(trunk, robot.pose(trunk, answers))]
-    tasks += [Position(foot, robot.pose(foot, answers)[:, :3, 3]) for foot in feet]
-    solution = robot.inverse_kinematics(tasks, guess=stand)
-    if not solution.solved.all():
-        raise SystemExit("a position of the legs was not found")
-    found = times({"linkwork": (lambda: robot.inverse_kinematics(tasks, guess=stand), TARGETS)})
+def legs(times: Callable[..., Any], console: Console) -> Table:
+    """Four feet and the base of a quadruped, at targets from positions near the guess: us a target."""
     table = Table("robot", "us a target", "targets a second")
-    table.add_row(robot.name, f"{found['linkwork']['ns'] / 1e3:.2f}", f"{1e9 / found['linkwork']['ns']:,.0f}")
+    try:
+        anymal = linkwork.load(import_module("robots").SOURCES["anymal"].path, base="floating")
+        robots = [(anymal, [*anymal.home[:7], *[0.0, 0.7, -1.0] * 4])]
+    except (ImportError, StopIteration) as error:
+        console.print(f"left out: ANYmal ({error})")
+        robots = []
+    quadruped = linkwork.load("quadruped")
+    for robot, stand in [*robots, (quadruped, quadruped.home)]:
+        rng, base = np.random.default_rng(0), robot.link_names[0]
+        answers = robot.coordinates.integrate(np.tile(stand, (TARGETS, 1)), 0.1 * rng.normal(size=(TARGETS, robot.nv)))
+        feet = [name for name in robot.frame_names if name.lower().endswith("foot")]
+        tasks = [Pose(base, robot.pose(base, answers))]
+        tasks += [Position(foot, robot.pose(foot, answers)[:, :3, 3]) for foot in feet]
+        solution = robot.inverse_kinematics(tasks, guess=stand)
+        if len(feet) != 4 or not solution.solved.all():
+            raise SystemExit("a position of the legs was not found")
+        call = lambda robot=robot, tasks=tasks, stand=stand: robot.inverse_kinematics(tasks, guess=stand)  # noqa: E731
+        found = times({"linkwork": (call, TARGETS)})
+        table.add_row(robot.name, f"{found['linkwork']['ns'] / 1e3:.2f}", f"{1e9 / found['linkwork']['ns']:,.0f}")
     return table
 
 

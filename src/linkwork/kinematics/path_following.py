@@ -164,7 +164,7 @@ class _Points:
         slopes = np.where(np.isfinite(slopes), slopes, 0.0)[..., problem.moved]
         singular = np.linalg.svd(slopes, compute_uv=False)
         largest = singular.max(axis=-1, initial=np.finfo(float).tiny)
-        smallest = singular[:, problem.rank - 1] if problem.rank else largest  # of directions in which the tasks can move
+        smallest = singular[:, problem.rank - 1] if problem.rank else largest
         conditioning = smallest / largest
         q, error = np.where(valid[..., None], q, np.nan), np.where(valid, error, np.nan)
         parts = (
