@@ -25,7 +25,7 @@ COMMANDS = {  # name -> module.function; what it does in one line
     "count": ("count.count", "Count the operations of each quantity, by each method."),
     "eval": ("evaluate.evaluate", "Evaluate a quantity at one state, or at every state of a file."),
     "ik": ("inverse_kinematics.inverse_kinematics", "Solve for joint positions at which a frame has a pose."),
-    "map": ("map.map_quantity", "Map where a frame can be, how well it moves and what it can carry there."),
+    "map": ("map.map_quantity", "Map where a frame can be, how well it moves, what it carries."),
     "simulate": ("simulate.simulate", "Simulate one motion, free or controlled."),
     "time-path": ("time_path.time_path", "Find the fastest motion along a path within limits."),
     "sweep": ("sweep.sweep", "Simulate thousands of variations, on all cores or a cluster."),
