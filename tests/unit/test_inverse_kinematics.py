@@ -390,3 +390,13 @@ def test_directions_that_an_arm_never_has_do_not_count_as_singular():
     values = np.linalg.svd(J, compute_uv=False)
     assert np.isclose(followed.conditioning[0], values[1] / values[0], rtol=1e-6)
     assert followed.conditioning[-1] < 1e-3
+
+
+def test_all_solutions_belong_to_their_targets_whatever_their_number():
+    """As many solutions as targets, all of the first target."""
+    arm = linkwork.load("ur5e")
+    targets = np.tile(arm.pose("tool0", [0.3, -1.2, 1.4, -0.4, 1.1, 0.2]), (8, 1, 1))
+    targets[1:, 0, 3] += 3
+    every = arm.inverse_kinematics("tool0", targets, solutions="all")
+    assert every.solved.sum(axis=-1).tolist() == [8, *[0] * 7]
+    assert np.allclose(arm.pose("tool0", every.q[0]), targets[0], rtol=0, atol=1e-9)

@@ -217,8 +217,7 @@ class Search:
 
     def _steps(self, at: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positions and errors after one call of the steps; NaN counts as an infinite error."""
-        whole = len(at) == len(self.guess)
-        pick = (lambda x: x) if whole else (lambda x: x[at])
+        pick = (lambda x: x) if np.array_equal(at, np.arange(len(self.guess))) else (lambda x: x[at])
         more = [] if self.posture is None else [pick(self.posture)]
         q, _, error, iterations = self.problem.steps(start, *map(pick, self.targets), self.tolerance, *more)
         self.iterations[at] += iterations.astype(int)
