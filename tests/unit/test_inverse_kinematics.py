@@ -400,3 +400,13 @@ def test_all_solutions_belong_to_their_targets_whatever_their_number():
     every = arm.inverse_kinematics("tool0", targets, solutions="all")
     assert every.solved.sum(axis=-1).tolist() == [8, *[0] * 7]
     assert np.allclose(arm.pose("tool0", every.q[0]), targets[0], rtol=0, atol=1e-9)
+
+
+def test_a_posture_of_one_call_does_not_stay_for_the_next():
+    robot, guess = linkwork.load("panda"), np.array([0, -0.5, 0, -2, 0, 1.5, 0.8])
+    target = robot.pose("panda_link8", guess + 0.1)
+    fresh = robot.inverse_kinematics("panda_link8", target, guess).q
+    robot = linkwork.load("panda")
+    for posture in (guess, None, guess + 0.1, None):
+        q = robot.inverse_kinematics("panda_link8", target, guess, posture=posture).q
+        assert (posture is None) == np.array_equal(q, fresh)

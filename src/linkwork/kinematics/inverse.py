@@ -123,7 +123,7 @@ def inverse_kinematics(
     posture = None if posture is None else checked_positions(posture, nq, f"{where}, posture")
     guess = None if guess is None else checked_positions(guess, nq, f"{where}, guess")
     problem = problem_of(robot, checked, limits, posture is not None)
-    if type(tasks) is str:
+    if type(tasks) is str and posture is None:
         robot.derived(_of_frames)[tasks, limits] = problem
     with memory_reported("these targets", where=WHERE, fix="solve fewer at a time"), np.errstate(all="ignore"):
         search = Search(problem, checked, guess, posture, tolerance, restarts)
