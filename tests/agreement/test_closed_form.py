@@ -104,7 +104,7 @@ def test_every_structure(name: str, seed: int):
     assert_same_set(robot, "tool", poses[0], solutions[0], valid[0], 500)
 
 
-# -- borders and singular places ---------------------------------------------------------------------------------------
+# -- borders and singular positions ------------------------------------------------------------------------------------
 
 ELBOWS = {"puma560": ("link2", "link4"), "ur5e": ("shoulder_link", "wrist_1_link"), "rx90": ("link2", "link4")}
 

@@ -652,5 +652,5 @@ def test_a_point_without_sense_in_a_path():
     first = line.copy()
     first[0] = np.nan
     assert not robot.follow(HAND, first).jumps.any()
-    with pytest.raises(linkwork.LinkworkError, match="without sense"):
+    with pytest.raises(linkwork.LinkworkError, match="invalid target"):
         robot.follow(HAND, first).require()

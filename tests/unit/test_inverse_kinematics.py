@@ -131,7 +131,7 @@ def test_targets_without_sense_leave_others_as_they_are():
         assert same(solution.valid, good) and same(solution.solved, good)
         assert np.isnan(solution.q[~good]).all() and np.isnan(solution.error[~good]).all()
     assert same(PANDA.inverse_kinematics(HAND, wrong).q[good], whole.q[good])
-    with pytest.raises(LinkworkError, match=r"7 of 20 targets have no solution\n.*0 not reached; 7 without sense"):
+    with pytest.raises(LinkworkError, match=r"7 of 20 targets have no solution\n.*0 not reached; 7 invalid"):
         solution.require()
 
 
@@ -156,7 +156,7 @@ def test_targets_out_of_reach():
     far[1, 0, 3] += 2
     solution = PANDA.inverse_kinematics(HAND, far, START)
     assert solution.solved.tolist() == [True, False] and solution.valid.all()
-    with pytest.raises(LinkworkError, match=r"1 of 2 targets .*\n.*1 not reached, with errors up to 1\.\d+; 0 without"):
+    with pytest.raises(LinkworkError, match=r"1 of 2 targets .*\n.*1 not reached, with errors up to 1\.\d+; 0 invalid"):
         solution.require()
     endless = PANDA.inverse_kinematics(Position(HAND, [1e300, 0, 0]))
     assert endless.valid and not endless.solved and np.isfinite(endless.q).all()

@@ -234,7 +234,7 @@ def test_a_typed_orientation_that_cannot_be():
     assert tip.missed is None
 
 
-# -- singular places -----------------------------------------------------------------------------------------------
+# -- singular positions -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("elbow", [1.0, 0.3, -2.5, 1e-3, np.pi - 1e-3])

@@ -220,7 +220,7 @@ def test_a_pose_that_is_typed(page, robot):
     enter(c.position, (3.0, 0.0, 0.0))
     press(c.go)
     np.testing.assert_allclose(tip.pose[:3, 3], [2.0, 0.0, 0.0], atol=2e-3)
-    assert "Out of reach" in c.notice.content and "near a singular place" in c.tip_figures.content
+    assert "Out of reach" in c.notice.content and "near a singular position" in c.tip_figures.content
     assert page.drawing.ball.ball.color == SINGULAR and tip.missed is not None
     press(c.home)
     enter(c.sliders[1], 1.0)

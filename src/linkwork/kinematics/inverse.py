@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import LinkworkError, ShapeError, counted, memory_reported
+from ..errors import LinkworkError, ShapeError, memory_reported
 from ..model.coordinates import real_numbers
 from ..workspace import Workspace
 from .nearest import END
@@ -87,9 +87,9 @@ class Solutions:
         wrong, errors = int(np.sum(~self.valid)), self.error[~self.solved & np.isfinite(self.error)]
         worst = f", with errors up to {np.max(errors):.3g}" if errors.size else ""
         raise LinkworkError(
-            f"{int(np.sum(~solved))} of {counted(np.size(solved), 'target')} have no solution",
+            f"{int(np.sum(~solved))} of {np.size(solved)} targets have no solution",
             where=f"{WHERE}, robot {self.robot!r}",
-            got=f"{int(np.sum(~solved)) - wrong} not reached{worst}; {wrong} without sense",
+            got=f"{int(np.sum(~solved)) - wrong} not reached{worst}; {wrong} invalid",
             fix="check .solved, .valid and .error; q has the nearest positions",
         )
 
@@ -245,7 +245,7 @@ class Search:
         state, place = np.nonzero(present)
         if state.size:
             q[state, place], error[state, place] = self._steps(state, q[state, place])
-        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular place
+        none = np.flatnonzero(self.valid & ~present.any(axis=-1))  # out of reach, or missed next to a singular position
         if none.size:
             q[none, 0], error[none, 0] = self.globally(none, self.guess[none])
             unseen[none] = 1.0

@@ -29,7 +29,7 @@ class FollowedPath:
         error: Norm of the weighted errors of the first priority, in m and rad, (..., points).
         jumps: Whether the branch is not that of the point before, (..., points).
         at_limits: Which joints are at a limit, (..., points, nq).
-        conditioning: Smallest over largest singular value of the tasks' slopes, (..., points): 0 at singular places.
+        conditioning: Smallest over largest singular value of the tasks' slopes, (..., points): 0 at singular positions.
             Directions in which the tasks never move do not count.
         robot: Name of the robot, for messages.
 
@@ -68,11 +68,11 @@ class FollowedPath:
             return self.q
         wrong = ~self.solved | self.jumps
         at = tuple(np.argwhere(wrong)[0].tolist())
-        error = "without sense" if np.isnan(self.error[at]) else f"with an error of {self.error[at]:.3g}"
+        target = "an invalid target" if np.isnan(self.error[at]) else f"a target with an error of {self.error[at]:.3g}"
         raise LinkworkError(
             f"{int(np.sum(~self.continuous))} of {counted(np.size(self.continuous), 'path')} cannot be followed",
             where=f"{WHERE}, robot {self.robot!r}",
-            got=f"{'a jump' if self.solved[at] else f'a target {error}'} at point {at}",
+            got=f"{'a jump' if self.solved[at] else target} at point {at}",
             fix="check .solved, .jumps, .at_limits and .conditioning; give a guess on another branch, or more points",
         )
 

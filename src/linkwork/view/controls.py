@@ -123,7 +123,7 @@ class Controls:
         if shown != self.shown:
             self.shown = self.position.value, self.angles.value = shown
         singular = self.tip.conditioning()
-        note = ", near a singular place" if singular < NEAR_SINGULAR else ""
+        note = ", near a singular position" if singular < NEAR_SINGULAR else ""
         self.tip_figures.content = html.table({"Conditioning": f"{singular:.3f}{note}"})
 
     @property

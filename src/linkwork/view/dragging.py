@@ -49,7 +49,7 @@ class Goal:
 
 
 class Tip:
-    """The chosen frame: its pose, how the robot moves to put it elsewhere, and how near singular places are.
+    """The chosen frame: its pose, how the robot moves to put it elsewhere, and how near singular positions are.
 
     Feet on the ground stay where they are. A floating base stays as far as it can while another frame is moved.
     """
@@ -206,7 +206,7 @@ class Tip:
     # -- what is possible ----------------------------------------------------------------------------------------
 
     def conditioning(self) -> float:
-        """Return the smallest over the largest singular value of the Jacobian: 0 at singular places.
+        """Return the smallest over the largest singular value of the Jacobian: 0 at singular positions.
 
         Smaller of two: of the position alone, and of position and orientation. Lengths are relative to the size of
         the robot. Directions in which the frame never moves do not count.
@@ -335,7 +335,7 @@ class Ball:
         return tip.report(goal, turned=last.modifier == TURN)
 
     def update(self) -> None:
-        """Place the ball at its frame; its colour shows singular places, and a line what is out of reach."""
+        """Place the ball at its frame; its colour shows singular positions, and a line what is out of reach."""
         tip, pose = self.tip, self.tip.pose
         x, y, z, w = quaternion_from_rotation(pose[:3, :3])
         self.ball.wxyz, self.ball.position = (w, x, y, z), tuple(pose[:3, 3])
