@@ -62,7 +62,7 @@ def inverse_kinematics(
         if not reached.any():
             say(f"Out of reach: these are the nearest positions, with an error of {float(np.min(result.error)):.3g}.")
         elif every and result.unseen:
-            say(f"A share of starts below {float(result.unseen):.2g} may lead to other solutions.", "dim")
+            say(f"At most {100 * result.unseen:.2g} % of starts lead to other solutions (95 % confidence).", "dim")
     if not reached.any():
         raise typer.Exit(1)
 
