@@ -70,6 +70,14 @@ def bar() -> Any:
     return linkwork.load("four-bar")
 
 
+def out_of_reach():
+    panda().inverse_kinematics("panda_link8", np.diag([1, -1, -1, 1.0]) + 3 * np.eye(4, k=3)).require()
+
+
+def with_a_free_joint():
+    panda().inverse_kinematics("panda_link8", np.eye(4), solutions="all")
+
+
 UNSTABLE: Callable = lambda t, q, v, reference: 1e3 * v  # noqa: E731
 CAUSES: dict[int, Callable[[], Any]] = {  # by the number of the heading
     1: xacro,
@@ -90,6 +98,8 @@ CAUSES: dict[int, Callable[[], Any]] = {  # by the number of the heading
     22: lambda: panda().rollout(np.zeros(7), np.zeros(7), steps=5).pullback(q=np.ones((6, 7))),
     23: little_motion,
     24: lambda: panda().identify(Log(np.arange(50) * 0.01, *np.zeros((2, 50, 3)))),
+    25: out_of_reach,
+    26: with_a_free_joint,
 }
 
 
