@@ -267,7 +267,8 @@ def test_wrong_options(options, message):
 @pytest.mark.parametrize("arguments, message", [
     ((HAND,), "there is no pose"), ((HAND, TARGET[:3]), r"Pose target: wrong shape(.|\n)*\(3, 4\)"),
     *(((HAND, x), "these are not real numbers") for x in (TARGET.astype(complex), TARGET.astype(object), "pose")),
-    ((HAND, [[1, 2], [3]]), "not a rectangular array"), ((HAND, TARGET, {"panda_joint1": 1}), "dict"),
+    ((HAND, [[1, 2], [3]]), "not a rectangular array"), ((HAND, [0.4, 0, 0.5]), r"Position\('panda_link8', p\)"),
+    ((HAND, TARGET[:3, :3]), "Orientation"), ((HAND, TARGET, {"panda_joint1": 1}), "dict"),
     ((HAND, TARGET, START[:6]), r"guess: wrong shape(.|\n)*\(6,\)"), ((HAND, TARGET, START * np.nan), "must be finite"),
     ((HAND, TARGET, START.astype(complex)), "these are not real numbers"),
     ((HAND, np.tile(TARGET, (3, 1, 1)), np.tile(START, (2, 1))), "batch axes of guess and targets do not fit"),

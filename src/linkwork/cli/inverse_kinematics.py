@@ -60,7 +60,7 @@ def inverse_kinematics(
         rows = [[name, *column] for name, column in zip(names, solutions.T.tolist(), strict=True)]
         show(Table(f"{robot.name}: joint positions for {frame}", ["", *heads], rows))
         if not reached.any():
-            say(f"Out of reach: these are the nearest positions, with an error of {float(np.min(result.error)):.3g}.")
+            say(f"Out of reach: these are the nearest positions, with an error of {np.min(result.error):.3g} (m, rad).")
         elif every and result.unseen:
             say(f"At most {100 * result.unseen:.2g} % of starts lead to other solutions (95 % confidence).", "dim")
     if not reached.any():

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compose import TracedRobot
 from ..compose.compile_function import compile_function
-from ..errors import ShapeError, UnsupportedError
+from ..errors import LOCK, ShapeError, UnsupportedError, at_door
 from ..function import Function
 from ..model.coordinates import real_numbers
 from ..program.traced_array import TracedArray, nested_nodes
@@ -233,6 +233,10 @@ def tasks_of(tasks: Any, target: Any, where: str = WHERE) -> list[Task]:
         if target is None:
             fix = f'{where}("frame", poses), or tasks of linkwork.kinematics'
             raise ShapeError("there is no pose", where=where, expected="poses (..., 4, 4)", fix=fix)
+        target = real_numbers(target, f"{where}, Pose target")
+        if target.shape[-1:] == (3,):
+            fix = f"for the position alone: linkwork.kinematics.Position({tasks!r}, p); for a rotation: Orientation"
+            raise ShapeError("this is no pose", where=where, got=target.shape, expected="(..., 4, 4)", fix=fix)
         tasks = Pose(tasks, target)
     elif target is not None:
         raise ShapeError("a pose belongs to the name of a frame", where=where, fix="tasks have their targets in them")
@@ -256,7 +260,7 @@ def require_determined(problem: Problem) -> None:
             "there are infinitely many solutions: the tasks leave joints free",
             where=f"{WHERE}, solutions",
             got=f"'all' for {int(problem.acting.sum())} positions",
-            fix="add tasks, lock joints (linkwork.load(..., lock={joint: position})), or ask for one solution",
+            fix=f"add tasks, lock joints ({at_door(*LOCK)}), or ask for one solution",
         )
 
 
