@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
 from inspect import Parameter, Signature
@@ -38,7 +39,9 @@ class Problem:
     """
 
     def __init__(self, robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool):
-        self.robot, self.tasks, self.limits, self.posture = robot, tasks, limits, posture
+        self.robot, self.limits, self.posture = robot, limits, posture
+        # functions are compiled later, when a caller may have changed arrays of weights
+        self.tasks = [deepcopy(replace(task, **dict.fromkeys(task.shapes))) for task in tasks]
         self.several = posture or len({task.priority for task in tasks}) > 1
         self.shapes = {f"{name}_{k}": shape for k, task in enumerate(tasks) for name, shape in task.shapes.items()}
 
@@ -125,7 +128,7 @@ class Problem:
     @cached_property
     def moved(self) -> np.ndarray:
         """For each velocity of a joint, whether it has an influence on the tasks."""
-        return np.any(self._sample, axis=0)
+        return np.linalg.norm(self._sample, axis=0) > RANK * np.linalg.norm(self._sample)
 
     @cached_property
     def acting(self) -> np.ndarray:
@@ -170,11 +173,15 @@ class Problem:
 
     @cached_property
     def periodic(self) -> list[int]:
-        """Indices of the positions at which whole turns change nothing: angles without a pitch, deflection or mimic."""
+        """Indices of the positions at which whole turns change nothing.
+
+        These are angles without a pitch, deflection, mimic or gear.
+        """
         model, places, others = self.robot.model, self.robot.model.coordinates.positions.places, set()
-        for joint in model.tree.joints:
+        geared = {model.tree.velocity_names.index(name) for loop in model.permanent for name in loop.kind.coordinates}
+        for joint, freedoms in zip(model.tree.joints, model.tree.velocity_ranges, strict=True):
             follows = joint.leader is not None and (joint.multiplier % 1 or not all(joint.kind.turning))
-            if follows or joint.kind.pitched or joint.kind.name == "flexible":
+            if follows or geared & {*freedoms} or joint.kind.pitched or joint.kind.name == "flexible":
                 others |= {*np.arange(model.nq)[places[joint.leader or joint.name]].tolist()}
         return [k for k in self.turning if k not in others]
 
@@ -287,4 +294,4 @@ def valid_states(tasks: Sequence[Task], targets: Sequence[np.ndarray]) -> np.nda
     rest, valid = iter(targets), []
     for task in tasks:
         valid.append(replace(task, **{name: next(rest) for name in task.shapes}).valid())
-    return np.logical_and.reduce(valid)
+    return np.logical_and.reduce(np.broadcast_arrays(*valid))
