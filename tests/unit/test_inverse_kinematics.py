@@ -3,7 +3,7 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.kinematics import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, solve
-from linkwork.kinematics.inverse import whole_turns
+from linkwork.kinematics.inverse import Search, whole_turns
 from linkwork.kinematics.problem import problem_of
 from linkwork.kinematics.tasks import Task
 from linkwork.model import Description, JointDescription, Link, LinkInertia, Mimic, Placement, describe
@@ -507,3 +507,38 @@ def test_iterations_of_all_solutions_of_a_target_are_added():
     target = arm.pose("tool0", [0.3, -1.2, 1.4, -0.4, 1.1, 0.2])
     every = arm.inverse_kinematics("tool0", target, solutions="all", tolerance=1e-300)
     assert every.iterations == 8 * 16
+
+
+@dataclass(frozen=True)
+class Turned(Task):
+    """The fifth joint at an angle, whole turns included."""
+
+    value: Any = None
+    shapes: ClassVar = {"value": (1,)}
+    rows: ClassVar[int] = 1
+
+    def _error(self, robot, q):
+        return self.value - q[4:5], np.eye(robot.model.nv)[4:5]
+
+
+def test_whole_turns_do_not_change_what_tasks_ask_of_joints():
+    arm, rng = linkwork.load("ur5e"), np.random.default_rng(1)
+    q, guess = rng.uniform(-6, 6, (2, 100, 6))
+    T = arm.pose("tool0", q)
+    tasks = [Position("tool0", T[:, :3, 3]), Direction("tool0", T[:, :3, 2]), Turned(q[:, 4:5])]
+    solution = arm.inverse_kinematics(tasks, guess=guess)
+    assert solution.solved.all() and np.allclose(solution.q[:, 4], q[:, 4], rtol=0, atol=1e-8)
+
+
+def test_positions_of_a_restart_are_turned_towards_the_posture():
+    arm, rng = linkwork.load("ur5e"), np.random.default_rng(1)
+    q, guess = rng.uniform(-6, 6, (2, 100, 6))
+    problem = problem_of(arm, [Position("tool0", np.zeros(3))], True, True)
+    posture = guess[::-1]
+    search = Search(problem, [Position("tool0", arm.pose("tool0", q)[:, :3, 3])], guess, posture, 1e-9, 5)
+    restarted = search.stages(np.arange(100), guess)[1] > 1e-9
+    solution = search.one()
+    nearest = whole_turns(problem, solution.q, posture)
+    assert (
+        restarted.any() and solution.solved.all() and np.allclose(solution.q[restarted], nearest[restarted], atol=1e-12)
+    )

@@ -178,7 +178,9 @@ class Search:
         error[todo] = np.inf  # steps that did not arrive leave loops open
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
-        q[restarted] = whole_turns(self.problem, q[restarted], start[restarted])
+        if restarted.size:
+            near = start if self.posture is None else self.posture[at]
+            q[restarted] = whole_turns(self.problem, q[restarted], near[restarted])
         return q, error
 
     def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

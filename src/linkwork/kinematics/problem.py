@@ -25,6 +25,7 @@ from .tasks import Pose, Task, listed, require_shape
 
 ITERATIONS = 16  # steps in one call
 RANK = 1e-9  # singular values below this share of the largest count as zero
+SAME = 1e-9  # difference of errors, in m and rad, that is rounding
 WHERE = "inverse_kinematics"
 
 
@@ -80,6 +81,16 @@ class Problem:
         return self._compiled(slopes)
 
     @cached_property
+    def errors(self) -> Function:
+        """Weighted errors of the tasks of all priorities, and of the loops."""
+
+        def errors(robot: TracedRobot, q: Any, **values: Any) -> Any:
+            system = System(robot, self._with(values), nested_nodes(q))
+            return TracedArray([x for error, _ in (*system.tasks, system.loops) for x in error])
+
+        return self._compiled(errors)
+
+    @cached_property
     def closed_form(self) -> ClosedForm | None:
         """The closed form, if the task is the pose of a frame of an arm that has one."""
         task, *others = self.tasks
@@ -114,8 +125,8 @@ class Problem:
         return position_limits(self.robot.model) if self.limits else (np.full(nq, -np.inf), np.full(nq, np.inf))
 
     @cached_property
-    def _sample(self) -> np.ndarray:
-        """Slopes at positions like any other, with targets there."""
+    def _anywhere(self) -> list[np.ndarray]:
+        """Positions like any other, and targets."""
         coordinates = self.robot.model.coordinates
         rng = np.random.default_rng(1)
         q = coordinates.integrate(
@@ -123,7 +134,12 @@ class Problem:
         )
         targets = [np.eye(4)[: shape[0], : shape[-1]] if len(shape) == 2 else rng.normal(size=shape)
                    for shape in self.shapes.values()]  # fmt: skip
-        return self.slopes(q, *targets)
+        return [q, *targets]
+
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """Slopes at positions like any other."""
+        return self.slopes(*self._anywhere)
 
     @cached_property
     def moved(self) -> np.ndarray:
@@ -175,15 +191,17 @@ class Problem:
     def periodic(self) -> list[int]:
         """Indices of the positions at which whole turns change nothing.
 
-        These are angles without a pitch, deflection, mimic or gear.
+        These are angles without a pitch, deflection or mimic, on which tasks and loops (gears) depend only as angles.
         """
         model, places, others = self.robot.model, self.robot.model.coordinates.positions.places, set()
-        geared = {model.tree.velocity_names.index(name) for loop in model.permanent for name in loop.kind.coordinates}
-        for joint, freedoms in zip(model.tree.joints, model.tree.velocity_ranges, strict=True):
+        for joint in model.tree.joints:
             follows = joint.leader is not None and (joint.multiplier % 1 or not all(joint.kind.turning))
-            if follows or geared & {*freedoms} or joint.kind.pitched or joint.kind.name == "flexible":
+            if follows or joint.kind.pitched or joint.kind.name == "flexible":
                 others |= {*np.arange(model.nq)[places[joint.leader or joint.name]].tolist()}
-        return [k for k in self.turning if k not in others]
+        q, *targets = self._anywhere
+        turned = self.errors(q + 2 * np.pi * np.eye(model.nq)[self.turning], *targets)
+        same = np.isclose(turned, self.errors(q, *targets), rtol=SAME, atol=SAME).all(axis=-1)
+        return [k for k, each in zip(self.turning, same, strict=True) if each and k not in others]
 
     @cached_property
     def seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
