@@ -542,3 +542,9 @@ def test_positions_of_a_restart_are_turned_towards_the_posture():
     assert (
         restarted.any() and solution.solved.all() and np.allclose(solution.q[restarted], nearest[restarted], atol=1e-12)
     )
+
+
+def test_tasks_without_any_weight_are_fulfilled_everywhere():
+    free = Pose(HAND, np.stack([TARGET, TARGET]), weight=0)
+    followed, every = PANDA.follow(free), PANDA.inverse_kinematics(free, guess=START, solutions="all")
+    assert followed.solved.all() and np.all(followed.conditioning == 1) and same(every.q, [[START]] * 2)

@@ -75,8 +75,8 @@ class Problem:
         """Weighted slopes of the tasks of the first priority, and of the loops."""
 
         def slopes(robot: TracedRobot, q: Any, **values: Any) -> Any:
-            system = System(robot, self.first(self._with(values)), nested_nodes(q))
-            return TracedArray(system.levels[0][1])
+            _, rows = System(robot, self.first(self._with(values)), nested_nodes(q)).levels[0]
+            return np.reshape(TracedArray(rows), (len(rows), robot.model.coordinates.nv))
 
         return self._compiled(slopes)
 
