@@ -2,7 +2,8 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ import pytest
 import linkwork
 from linkwork.errors import LinkworkError, ShapeError, UnknownNameError, UnsupportedError
 from linkwork.kinematics import CenterOfMass, Direction, OnLine, OnPlane, Orientation, Pose, Position, solve
-from linkwork.model import Description, JointDescription, Link, Mimic, Placement
+from linkwork.kinematics.inverse import Search, whole_turns
+from linkwork.kinematics.problem import problem_of
+from linkwork.kinematics.tasks import Task
+from linkwork.model import Description, JointDescription, Link, LinkInertia, Mimic, Placement, describe
+from linkwork.rotations import exp
 from support.random_robots import serial
 
 PANDA = linkwork.load("panda")
@@ -314,7 +319,8 @@ def test_infinitely_many_solutions():
     ({"largest_step": "x"}, "wrong largest step"), ({"tolerance": -1}, "follow: wrong tolerance"),
     ({"restarts": None}, "follow: wrong number of restarts"), ({"limits": 1}, "follow: wrong limits"),
     ({"guess": START[:5]}, "follow, guess: wrong shape"), ({"posture": START[:5]}, "follow, posture: wrong shape"),
-    ({"path": TARGET}, "these targets are no path"), ({"path": np.zeros((0, 4, 4))}, "these targets are no path"),
+    ({"path": TARGET}, "these targets are no path"), ({"path": TARGET, "guess": START}, "these targets are no path"),
+    ({"path": np.zeros((0, 4, 4))}, "these targets are no path"),
     ({"path": None}, "there is no pose"),
 ])  # fmt: skip
 def test_wrong_paths(options, message):
@@ -411,3 +417,135 @@ def test_a_posture_of_one_call_does_not_stay_for_the_next():
     for posture in (guess, None, guess + 0.1, None):
         q = robot.inverse_kinematics("panda_link8", target, guess, posture=posture).q
         assert (posture is None) == np.array_equal(q, fresh)
+
+
+# -- tasks, options and robots of other kinds --------------------------------------------------------------------------
+
+
+def test_weights_that_change_after_a_call_do_not_change_later_results():
+    """The search for the nearest positions is compiled when a target is out of reach for the first time."""
+    far, weight = TARGET.copy(), np.ones(6)
+    far[0, 3] = 2.0
+    expected = PANDA.inverse_kinematics(HAND, far, START, restarts=1).error
+    robot = linkwork.load("panda")
+    robot.inverse_kinematics(Pose(HAND, TARGET, weight=weight), guess=START)
+    weight[3:] = 1e-3
+    assert robot.inverse_kinematics(Pose(HAND, far, weight=np.ones(6)), guess=START, restarts=1).error == expected
+
+
+@dataclass(frozen=True)
+class Bent(Task):
+    """The fourth joint at 2 rad, without a target."""
+
+    rows: ClassVar[int] = 1
+
+    def _error(self, robot, q):
+        return np.stack([-2 - q[3]]), np.eye(robot.model.nv)[3:4]
+
+
+def test_tasks_without_targets():
+    assert np.isclose(PANDA.inverse_kinematics(Bent()).q[3], -2)
+    points = np.stack([TARGET[:3, 3], [9.0, 0, 0]])
+    both = PANDA.inverse_kinematics([Position(HAND, points), Bent(priority=1)], guess=START, restarts=1)
+    assert both.solved.tolist() == [True, False] and np.isclose(both.q[0, 3], -2)
+
+
+def test_joints_whose_influence_is_rounding_leave_no_freedom():
+    """The last joint of a pan-tilt camera turns about the direction that is asked for."""
+    joints, links = [], [Link("base")]
+    for name, rpy in (("pan", (0, 0, 0.3)), ("tilt", (1.1, 0.2, 0)), ("roll", (0, 0.7, 0.4))):
+        at, axis = Placement(exp(np.array(rpy)), np.zeros(3)), np.array([0, 0, 1.0])
+        joints.append(JointDescription(name, "revolute", links[-1].name, f"{name}_link", at, axis))
+        links.append(Link(f"{name}_link", LinkInertia(1.0, np.zeros(3), np.eye(3))))
+    camera = linkwork.load(Description("camera", tuple(links), tuple(joints)))
+    target = camera.pose("roll_link", [0.3, 0.5, 0.2])[:3, 2]
+    every = camera.inverse_kinematics(Direction("roll_link", target), guess=[0, 0, 0.2], solutions="all")
+    assert every.solved.all() and len(every.q) == 2 and np.allclose(every.q[:, 2], 0.2)
+
+
+GEARED = """
+name: geared
+joints:
+  - {name: a, link: la}
+  - {name: b, link: lb, parent: la, xyz: [1, 0, 0]}
+  - {name: wheel, link: lw, parent: la, xyz: [0.5, 0, 0]}
+links:
+  - {link: la, M: 1, central: [0.1, 0.1, 0.1]}
+  - {link: lb, M: 1, central: [0.1, 0.1, 0.1]}
+  - {link: lw, M: 1, central: [0.1, 0.1, 0.1]}
+frames: [{name: tool, link: lb, xyz: [0.7, 0, 0]}]
+drives: [{joint: wheel, role: passive}]
+gears: [{name: gear, joints: {wheel: 1, b: -2.5}}]
+"""
+
+
+def test_whole_turns_do_not_break_gears(tmp_path):
+    (tmp_path / "geared.yaml").write_text(GEARED)
+    robot = linkwork.load(tmp_path / "geared.yaml")
+    target = robot.pose("tool", [0.3, 0.5, 1.25])[:3, 3]
+    problem = problem_of(robot, [Position("tool", target)], True, False)
+    turned = whole_turns(problem, np.array([0.3, 0.5, 1.25]), np.array([20.0, 20, 20]))
+    assert np.allclose(turned, [0.3 + 6 * np.pi, 0.5, 1.25])
+
+
+def test_a_gripper_outside_its_limits_costs_no_solutions():
+    arm = linkwork.load("ur5e")
+    described, at = describe(arm.model), Placement(np.eye(3), np.zeros(3))
+    slide = JointDescription(
+        "slide", "prismatic", "wrist_3_link", "finger", at, np.array([0, 1.0, 0]), lower=0, upper=1
+    )
+    finger = Link("finger", LinkInertia(0.1, np.zeros(3), np.eye(3)))
+    robot = linkwork.load(replace(described, links=(*described.links, finger), joints=(*described.joints, slide)))
+    q = np.array([0.3, -1.2, 1.4, -0.4, 1.1, 0.2])
+    target = arm.pose("tool0", q)
+    every = robot.inverse_kinematics("tool0", target, [*q, 3.0], solutions="all")
+    alone = arm.inverse_kinematics("tool0", target, q, solutions="all")
+    assert np.allclose(every.q[:, :6], alone.q, atol=1e-12) and np.all(every.q[:, 6] == 1) and every.unseen == 0
+
+
+def test_iterations_of_all_solutions_of_a_target_are_added():
+    arm = linkwork.load("ur5e")
+    target = arm.pose("tool0", [0.3, -1.2, 1.4, -0.4, 1.1, 0.2])
+    every = arm.inverse_kinematics("tool0", target, solutions="all", tolerance=1e-300)
+    assert every.iterations == 8 * 16
+
+
+@dataclass(frozen=True)
+class Turned(Task):
+    """The fifth joint at an angle, whole turns included."""
+
+    value: Any = None
+    shapes: ClassVar = {"value": (1,)}
+    rows: ClassVar[int] = 1
+
+    def _error(self, robot, q):
+        return self.value - q[4:5], np.eye(robot.model.nv)[4:5]
+
+
+def test_whole_turns_do_not_change_what_tasks_ask_of_joints():
+    arm, rng = linkwork.load("ur5e"), np.random.default_rng(1)
+    q, guess = rng.uniform(-6, 6, (2, 100, 6))
+    T = arm.pose("tool0", q)
+    tasks = [Position("tool0", T[:, :3, 3]), Direction("tool0", T[:, :3, 2]), Turned(q[:, 4:5])]
+    solution = arm.inverse_kinematics(tasks, guess=guess)
+    assert solution.solved.all() and np.allclose(solution.q[:, 4], q[:, 4], rtol=0, atol=1e-8)
+
+
+def test_positions_of_a_restart_are_turned_towards_the_posture():
+    arm, rng = linkwork.load("ur5e"), np.random.default_rng(1)
+    q, guess = rng.uniform(-6, 6, (2, 100, 6))
+    problem = problem_of(arm, [Position("tool0", np.zeros(3))], True, True)
+    posture = guess[::-1]
+    search = Search(problem, [Position("tool0", arm.pose("tool0", q)[:, :3, 3])], guess, posture, 1e-9, 5)
+    restarted = search.stages(np.arange(100), guess)[1] > 1e-9
+    solution = search.one()
+    nearest = whole_turns(problem, solution.q, posture)
+    assert (
+        restarted.any() and solution.solved.all() and np.allclose(solution.q[restarted], nearest[restarted], atol=1e-12)
+    )
+
+
+def test_tasks_without_any_weight_are_fulfilled_everywhere():
+    free = Pose(HAND, np.stack([TARGET, TARGET]), weight=0)
+    followed, every = PANDA.follow(free), PANDA.inverse_kinematics(free, guess=START, solutions="all")
+    assert followed.solved.all() and np.all(followed.conditioning == 1) and same(every.q, [[START]] * 2)

@@ -1,14 +1,17 @@
 """Maps of workspaces: closed forms of areas, payloads and singular curves; limits, loops, branches, bad input."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import linkwork
+from linkwork.errors import UnsupportedError
 from linkwork.kinematics import Map, Pose, Position
 from linkwork.kinematics.map_cells import ORIENTATIONS, Turns
 from linkwork.kinematics.map_samples import Sampler
+from linkwork.model import describe
 from linkwork.rotations import from_quaternion
 
 FRAMES = {
@@ -481,3 +484,20 @@ def test_what_cannot_be_mapped():
         linkwork.load("panda", gravity=(0, 0, 0)).workspace("panda_link8", "payload")
     with pytest.raises(linkwork.UnsupportedError, match="no motors that hold them"):
         linkwork.load("panda-elastic").workspace("panda_link8", "payload", samples=1000)
+
+
+def test_joints_without_a_motor_are_no_columns_of_the_conditioning():
+    """Two joints move the centre of the wrist, if the second one has no motor."""
+    described = describe(linkwork.load("rx90").model)
+
+    def conditioning(*passive):
+        joints = [replace(joint, role="passive") if joint.name in passive else joint for joint in described.joints]
+        robot = linkwork.load(replace(described, joints=tuple(joints)))
+        return robot, robot.workspace(robot.link_names[-1], "conditioning", plane="xz", cells=5, samples=1000)
+
+    robot, best = conditioning("joint2")
+    at = best.reached
+    values = np.linalg.svd(np.delete(robot.jacobian(best.frame, best.q[at])[:, :3], 1, axis=2), compute_uv=False)
+    assert np.allclose(best.values[at], values[:, 1] / values[:, 0], rtol=1e-9, atol=1e-12)
+    with pytest.raises(UnsupportedError, match="needs a motor for each degree of freedom"):
+        conditioning(*(joint.name for joint in described.joints))

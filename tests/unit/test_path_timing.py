@@ -334,6 +334,18 @@ def test_a_path_without_motion_is_reported_and_others_are_not_affected():
         timed.require()
 
 
+def test_paths_of_a_batch_by_any_index():
+    timed = linkwork.load("planar2r").time_path(
+        np.random.default_rng(0).normal(size=(2, 3, 4, 2)), velocity=1, acceleration=5, torque=1e4
+    )
+    for index in ((..., 0), (1, ...), (0, 2), (slice(None), [2, 0]), (None, 1), timed.duration > timed.duration.mean()):
+        chosen = timed[index]
+        assert np.array_equal(chosen.duration, timed.duration[index])
+        assert chosen.t.shape == (*chosen.batch, *timed.t.shape[2:])
+        numbers = np.arange(6).reshape(2, 3)[index]
+        assert np.allclose(chosen(0.1).q, timed(0.1).q.reshape(6, 2)[numbers], rtol=0, atol=1e-15)
+
+
 def test_payloads_are_inputs():
     robot = linkwork.load("ur5e")
     paths = random_paths(robot, 2)

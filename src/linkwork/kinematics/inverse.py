@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ class Search:
         self.problem, self.tolerance, self.restarts = problem, np.array(float(tolerance)), restarts
         self.batch = batch_of(tasks, guess, posture)
         self.targets = flat_targets(tasks, self.batch)
-        self.tasks, self.valid = tasks, np.ones(len(self.targets[0]), bool)
+        self.tasks, self.valid = tasks, np.ones(prod(self.batch), bool)
         shape = len(self.valid), problem.robot.model.nq
         flat = lambda x: np.ascontiguousarray(np.broadcast_to(x, self.batch + shape[1:])).reshape(shape)  # noqa: E731
         self.guess = flat(problem.home if guess is None else guess)
@@ -177,7 +178,9 @@ class Search:
         error[todo] = np.inf  # steps that did not arrive leave loops open
         for near in tried if todo.size else []:
             self._improve(todo, q, error, *self.nearest(at[todo], near))
-        q[restarted] = whole_turns(self.problem, q[restarted], start[restarted])
+        if restarted.size:
+            near = start if self.posture is None else self.posture[at]
+            q[restarted] = whole_turns(self.problem, q[restarted], near[restarted])
         return q, error
 
     def nearest(self, at: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -220,7 +223,7 @@ class Search:
         pick = (lambda x: x) if np.array_equal(at, np.arange(len(self.guess))) else (lambda x: x[at])
         more = [] if self.posture is None else [pick(self.posture)]
         q, _, error, iterations = self.problem.steps(start, *map(pick, self.targets), self.tolerance, *more)
-        self.iterations[at] += iterations.astype(int)
+        np.add.at(self.iterations, at, iterations.astype(int))  # a state has several places for solutions
         return q, np.where(np.isfinite(q).all(axis=-1), np.where(np.isnan(error), np.inf, error), np.inf)
 
     def _result(self, q: np.ndarray, error: np.ndarray, unseen: np.ndarray | None = None) -> Solutions:
@@ -265,10 +268,10 @@ class Search:
         """Return all solutions of some states (states, places, nq), turned towards positions, and which exist."""
         solver = self.problem.closed_form
         assert solver is not None
-        q, present = solver(self.targets[0][at])
-        q = np.where(self.problem.acting, q, near[:, None])
-        q = whole_turns(self.problem, q, near[:, None])
         lower, upper = self.problem.bounds
+        q, present = solver(self.targets[0][at])
+        q = np.where(self.problem.acting, q, np.clip(near, lower, upper)[:, None])
+        q = whole_turns(self.problem, q, near[:, None])
         present &= ((q >= lower - ROUNDING) & (q <= upper + ROUNDING)).all(axis=-1)
         return np.clip(q, lower, upper), present
 

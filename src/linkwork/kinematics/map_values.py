@@ -110,9 +110,10 @@ def _largest(holding: np.ndarray, unit: np.ndarray, limits: np.ndarray) -> np.nd
 def _motor_jacobian(robot: Workspace, frame: str) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function of q: the Jacobian (n, 6, motors) in world axes; in loops, by the velocities of the motors."""
     model, jacobian = robot.model, robot.compiled("jacobian", frame=frame)
-    if not model.constrained:
-        return jacobian
-    motors, rates = list(model.mobility.motors), robot.compiled("velocity_map")
+    motors = list(model.mobility.motors)
+    if motors and not model.constrained:
+        return lambda q: jacobian(q)[..., motors]
+    rates = robot.compiled("velocity_map")
     if len(motors) != len(model.mobility.independent):
         raise UnsupportedError(
             "the Jacobian by the motors needs a motor for each degree of freedom",

@@ -100,7 +100,7 @@ def follow(
         for x, name in ((guess, "guess"), (posture, "posture"))
     )
     batch = batch_of(checked, guess, posture)
-    if not batch or not batch[-1]:
+    if not batch_of(checked) or not batch[-1]:
         expected = "an axis of points, then the axes of one target: poses (..., points, 4, 4)"
         raise ShapeError("these targets are no path", where=WHERE, got=f"batch axes {batch}", expected=expected)
     problem = problem_of(robot, checked, limits, posture is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
 from inspect import Parameter, Signature
@@ -24,6 +25,7 @@ from .tasks import Pose, Task, listed, require_shape
 
 ITERATIONS = 16  # steps in one call
 RANK = 1e-9  # singular values below this share of the largest count as zero
+SAME = 1e-9  # difference of errors, in m and rad, that is rounding
 WHERE = "inverse_kinematics"
 
 
@@ -38,7 +40,9 @@ class Problem:
     """
 
     def __init__(self, robot: Workspace, tasks: Sequence[Task], limits: bool, posture: bool):
-        self.robot, self.tasks, self.limits, self.posture = robot, tasks, limits, posture
+        self.robot, self.limits, self.posture = robot, limits, posture
+        # functions are compiled later, when a caller may have changed arrays of weights
+        self.tasks = [deepcopy(replace(task, **dict.fromkeys(task.shapes))) for task in tasks]
         self.several = posture or len({task.priority for task in tasks}) > 1
         self.shapes = {f"{name}_{k}": shape for k, task in enumerate(tasks) for name, shape in task.shapes.items()}
 
@@ -71,10 +75,20 @@ class Problem:
         """Weighted slopes of the tasks of the first priority, and of the loops."""
 
         def slopes(robot: TracedRobot, q: Any, **values: Any) -> Any:
-            system = System(robot, self.first(self._with(values)), nested_nodes(q))
-            return TracedArray(system.levels[0][1])
+            _, rows = System(robot, self.first(self._with(values)), nested_nodes(q)).levels[0]
+            return np.reshape(TracedArray(rows), (len(rows), robot.model.coordinates.nv))
 
         return self._compiled(slopes)
+
+    @cached_property
+    def errors(self) -> Function:
+        """Weighted errors of the tasks of all priorities, and of the loops."""
+
+        def errors(robot: TracedRobot, q: Any, **values: Any) -> Any:
+            system = System(robot, self._with(values), nested_nodes(q))
+            return TracedArray([x for error, _ in (*system.tasks, system.loops) for x in error])
+
+        return self._compiled(errors)
 
     @cached_property
     def closed_form(self) -> ClosedForm | None:
@@ -111,8 +125,8 @@ class Problem:
         return position_limits(self.robot.model) if self.limits else (np.full(nq, -np.inf), np.full(nq, np.inf))
 
     @cached_property
-    def _sample(self) -> np.ndarray:
-        """Slopes at positions like any other, with targets there."""
+    def _anywhere(self) -> list[np.ndarray]:
+        """Positions like any other, and targets."""
         coordinates = self.robot.model.coordinates
         rng = np.random.default_rng(1)
         q = coordinates.integrate(
@@ -120,12 +134,17 @@ class Problem:
         )
         targets = [np.eye(4)[: shape[0], : shape[-1]] if len(shape) == 2 else rng.normal(size=shape)
                    for shape in self.shapes.values()]  # fmt: skip
-        return self.slopes(q, *targets)
+        return [q, *targets]
+
+    @cached_property
+    def _sample(self) -> np.ndarray:
+        """Slopes at positions like any other."""
+        return self.slopes(*self._anywhere)
 
     @cached_property
     def moved(self) -> np.ndarray:
         """For each velocity of a joint, whether it has an influence on the tasks."""
-        return np.any(self._sample, axis=0)
+        return np.linalg.norm(self._sample, axis=0) > RANK * np.linalg.norm(self._sample)
 
     @cached_property
     def acting(self) -> np.ndarray:
@@ -170,13 +189,19 @@ class Problem:
 
     @cached_property
     def periodic(self) -> list[int]:
-        """Indices of the positions at which whole turns change nothing: angles without a pitch, deflection or mimic."""
+        """Indices of the positions at which whole turns change nothing.
+
+        These are angles without a pitch, deflection or mimic, on which tasks and loops (gears) depend only as angles.
+        """
         model, places, others = self.robot.model, self.robot.model.coordinates.positions.places, set()
         for joint in model.tree.joints:
             follows = joint.leader is not None and (joint.multiplier % 1 or not all(joint.kind.turning))
             if follows or joint.kind.pitched or joint.kind.name == "flexible":
                 others |= {*np.arange(model.nq)[places[joint.leader or joint.name]].tolist()}
-        return [k for k in self.turning if k not in others]
+        q, *targets = self._anywhere
+        turned = self.errors(q + 2 * np.pi * np.eye(model.nq)[self.turning], *targets)
+        same = np.isclose(turned, self.errors(q, *targets), rtol=SAME, atol=SAME).all(axis=-1)
+        return [k for k, each in zip(self.turning, same, strict=True) if each and k not in others]
 
     @cached_property
     def seeded(self) -> tuple[list[int], np.ndarray, np.ndarray]:
@@ -291,4 +316,4 @@ def valid_states(tasks: Sequence[Task], targets: Sequence[np.ndarray]) -> np.nda
     rest, valid = iter(targets), []
     for task in tasks:
         valid.append(replace(task, **{name: next(rest) for name in task.shapes}).valid())
-    return np.logical_and.reduce(valid)
+    return np.logical_and.reduce(np.broadcast_arrays(*valid))

@@ -123,7 +123,8 @@ class TimedPath(Reference):
         some = np.ravel(places)
         indices = {int(k): place for place, k in np.ndenumerate(places)}
         by_number = {int(np.ravel_multi_index(k, self.batch)) if k else 0: why for k, why in self.problems.items()}
-        arrays = {name: getattr(self, name)[index] for name in ("s", "rate", "t", "q", "v", "a", "tau", "shares")}
+        values = {name: getattr(self, name) for name in ("s", "rate", "t", "q", "v", "a", "tau", "shares")}
+        arrays = {name: x.reshape(-1, *x.shape[len(self.batch) :])[places] for name, x in values.items()}
         return replace(
             self,
             **arrays,
