@@ -9,7 +9,7 @@ import pytest
 import linkwork
 from linkwork.errors import UnsupportedError
 from linkwork.kinematics import Map, Pose, Position
-from linkwork.kinematics.map_cells import ORIENTATIONS, Turns
+from linkwork.kinematics.map_cells import ORIENTATIONS, Grid, Turns
 from linkwork.kinematics.map_samples import Sampler
 from linkwork.model import describe
 from linkwork.rotations import from_quaternion
@@ -501,3 +501,9 @@ def test_joints_without_a_motor_are_no_columns_of_the_conditioning():
     assert np.allclose(best.values[at], values[:, 1] / values[:, 0], rtol=1e-9, atol=1e-12)
     with pytest.raises(UnsupportedError, match="needs a motor for each degree of freedom"):
         conditioning(*(joint.name for joint in described.joints))
+
+
+def test_a_value_that_is_no_number_does_not_hide_the_best_of_its_cell():
+    grid = Grid([0], np.zeros(1), 1.0, 1, 0)
+    grid.add(np.full((3, 3), 0.5), np.array([1.0, np.nan, 2.0]), np.array([[1.0], [2.0], [3.0]]), None)
+    assert grid.best.tolist() == [2.0] and grid.q.tolist() == [[3.0]] and grid.counts.tolist() == [3]

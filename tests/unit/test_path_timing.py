@@ -327,7 +327,12 @@ def test_a_path_without_motion_is_reported_and_others_are_not_affected():
     for k in (0, 3):
         assert timed.problems.get((k,)) == same.problems.get((k,))
         np.testing.assert_array_equal(timed.tau[k], same.tau[k])
-    assert not timed.solved[4] and np.isnan(timed.q[4]).all() and (timed.limiting[4] == "").all()
+    assert (
+        not timed.solved[4]
+        and np.isnan(timed.q[4]).all()
+        and np.isnan(timed.t[4]).all()
+        and (timed.limiting[4] == "").all()
+    )
     with pytest.raises(linkwork.LinkworkError, match="panda_joint2"):
         timed[4].require()
     with pytest.raises(linkwork.LinkworkError, match="path 1 has no motion"):

@@ -43,6 +43,7 @@ class Grid:
         self._include(cells.min(0), cells.max(0))
         at = np.ravel_multi_index((cells - self.low).T, self.counts.shape)
         self.counts.reshape(-1)[:] += np.bincount(at, minlength=self.counts.size)
+        values = np.where(np.isnan(values), -np.inf, values)  # which would be sorted last
         order = np.lexsort((values, at))
         last = order[np.append(np.diff(at[order]) > 0, True)]  # the best of each cell
         best = self.best.reshape(-1)

@@ -40,7 +40,7 @@ class TimedPath(Reference):
     """The fastest motion along a path, or along each of a batch of paths; the result of ``Robot.time_path``.
 
     A single path is a reference for controllers: ``timed(t)`` returns q, v and a at a time. ``timed[k]`` is a path of a
-    batch. Arrays have the leading axes of the paths; those of a path that has no motion are NaN.
+    batch. Arrays have the leading axes of the paths; those of a path that has no motion are NaN, but for s.
 
     Attributes:
         robot: The robot.
@@ -271,7 +271,7 @@ def timed(
     used = [[np.maximum(x / high, x / low) for x, (low, high) in zip(part, limits, strict=True)] for part in ends]
     a, tau = (np.concatenate([one, two[:, -1:]], axis=1) for one, two in zip(begin[1:], end[1:], strict=True))
     arrays = {
-        "s": grid, "rate": rate, "t": t, "q": np.where(np.isnan(rate[..., None]), np.nan, q), "v": v, "a": a,
+        "s": grid, "rate": rate, "t": t + 0 * rate, "q": np.where(np.isnan(rate[..., None]), np.nan, q), "v": v, "a": a,
         "tau": tau, "shares": np.maximum(*(np.stack(part, axis=2) for part in used)),
     }  # fmt: skip
     shape = {name: value.reshape(*batch, *value.shape[1:]) for name, value in arrays.items()}
