@@ -153,7 +153,7 @@ def test_out_of_reach(beyond: float):
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("q5", (0, 1e-15, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6))
 def test_stretched_wrist(name: str, q5: float):
-    """Of infinitely many solutions there are some, and beside that place all."""
+    """A singular pose has infinitely many solutions, and gets some of them. Poses next to it get all of theirs."""
     robot, frame = linkwork.load(name), BUNDLED[name]
     q = with_joint(with_joint(states(robot, 1000), 5, q5), 3, 1.0)
     poses = robot.pose(frame, q)
@@ -216,8 +216,8 @@ def test_borders_of_any_arm(name: str):
         left = np.sign(determinants(middle[:, None]))[:, 0] == signs[np.arange(40), at]
         low, high = np.where(left, middle, low), np.where(left, high, middle)
     assert len(rows) > 5
-    for beside in (0, 1e-9, 1e-7, 1e-5):
-        q[:, 2] = low + beside
+    for distance in (0, 1e-9, 1e-7, 1e-5):
+        q[:, 2] = low + distance
         poses = robot.pose("tool", q)
         solutions, valid = inverse(poses)
         assert_gives_poses(robot, "tool", poses, solutions, valid)

@@ -203,7 +203,7 @@ def test_controls_without_a_browser(page):
 
 
 def test_a_pose_that_is_typed(page, robot):
-    """The frame goes there; what is not typed keeps its digits, and what cannot be is told."""
+    """Numbers that are not typed keep all their digits. A message says what is out of reach."""
     c, state, tip = page.controls, page.state, page.drawing.tip
     state.move([0.4, 1.0])
     page.refresh()

@@ -15,6 +15,7 @@ A = J L^-1, whose rows are orthogonalised (``weighted_inverse``), so no digits a
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -104,51 +105,41 @@ def _of_parts(shapes: tuple[tuple[str, ...], ...], meaning: str, units: tuple[st
     return tuple(Variable(*each) for each in zip(names, shapes, units, meanings, strict=True))
 
 
+_of_task = partial(Quantity, of_frame=True, has_axes=True, of_joints=True, decides_rank=True)
+
 QUANTITIES = (
-    Quantity(
+    _of_task(
         "operational_inertia",
         "operational-space inertia of a frame (Khatib)",
         operational_inertia,
         ("q",),
         (Variable("Lambda", (6, 6), "SI", labels=(TWIST, TWIST)),),
         ("rotors",),
-        of_frame=True,
-        has_axes=True,
-        of_joints=True,
-        decides_rank=True,
         details=(
             "Lambda = (J M^-1 J^T)^-1; where J is singular, the pseudo-inverse: zero in directions in which the frame "
             "cannot move. In world or local axes."
         ),
     ),
-    Quantity(
+    _of_task(
         "operational_bias",
         "force on a frame for zero acceleration of it",
         operational_bias,
         ("q", "v"),
         (Variable("mu", (6,), "N, N m", labels=(WRENCH,)),),
         BUILT_IN,
-        of_frame=True,
-        has_axes=True,
         takes_wrenches=True,
-        of_joints=True,
-        decides_rank=True,
         details=(
             "mu = Jbar^T bias - Lambda Jdot v, with gravity and all else that ``bias`` includes: joint forces "
             "J^T (Lambda A + mu) give the frame the acceleration A = J a + Jdot v. In world or local axes."
         ),
     ),
-    Quantity(
+    _of_task(
         "consistent_inverse",
         "dynamically consistent inverse of a frame's Jacobian",
         consistent_inverse,
         ("q",),
         (Variable("Jbar", ("v", 6), "SI", labels=(None, TWIST)),),
         ("rotors",),
-        of_frame=True,
-        has_axes=True,
-        of_joints=True,
-        decides_rank=True,
         details=(
             "Jbar = M^-1 J^T Lambda: of all velocities that move the frame as asked, v = Jbar V has the least kinetic "
             "energy. Joint forces (1 - J^T Jbar^T) tau do not accelerate the frame. In world or local axes."

@@ -51,7 +51,8 @@ class Goal:
 class Tip:
     """The chosen frame: its pose, how the robot moves to put it elsewhere, and how near singular positions are.
 
-    Feet on the ground stay where they are. A floating base stays as far as it can while another frame is moved.
+    Feet on the ground stay where they are. A floating base stays as far as it can while another frame is moved. The
+    steps are shorter than those of ``inverse_kinematics``, which may end on another branch: the user sees the way.
     """
 
     def __init__(self, state: State):
